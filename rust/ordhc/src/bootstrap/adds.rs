@@ -1,10 +1,9 @@
 //! Trees of resampled answers, computed from AddS similarities.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::draw::Draws;
-use super::tally::{Tally, add_rest};
+use super::tally::{Tally, add_rest, judged};
 use crate::comparison::Comparisons;
 use crate::error::{Result, check_len};
 use crate::linkage::Rule;
@@ -70,50 +69,20 @@ pub fn adds<const K: usize>(
     check_len("drawn answers", draws.len(), "answers", comparisons.len())?;
     check_len("shares", shares.map(<[f64]>::len), "answers", comparisons.len())?;
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
-    let judge = Judge::of(tree);
-    let mut first = Vec::with_capacity(comparisons.len());
-    comparisons.rows().each(0..comparisons.len(), |_, row| first.push((judge.gain(row), judge.verdict(row))));
-    let work = Work { comparisons, shares, rule, draws, first };
-    let n_resamples = resamples.end.saturating_sub(resamples.start);
-    monitor.start(n_resamples);
-    let next = AtomicU64::new(resamples.start);
-    let threads = parallel::ranges(n_resamples as usize, 1);
-    let found = parallel::map(threads, |_| {
-        let mut found = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= resamples.end {
-                return Ok(found);
-            }
-            found.push((index, work.resample(index, &monitor.child())?));
-            monitor.advance(1)?;
-        }
-    });
-    let mut all: Vec<(u64, Resample)> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-    all.sort_unstable_by_key(|&(index, _)| index);
-    Ok(all.into_iter().map(|(_, resample)| resample).collect())
-}
-
-struct Work<'a, const K: usize> {
-    comparisons: &'a Comparisons<'a, K>,
-    shares: Option<&'a [f64]>,
-    rule: &'a Rule,
-    draws: &'a Draws,
-    /// The gain and the verdict of each answer in the original tree. The gain is the answer's part of the revenue, at
-    /// weight 1. The verdict is 1 if the tree agrees with the answer, -1 if it disagrees, and otherwise 0.
-    first: Vec<(i64, i8)>,
-}
-
-impl<const K: usize> Work<'_, K> {
-    fn resample(&self, index: u64, monitor: &Monitor) -> Result<Resample> {
-        let times = self.draws.times(index);
-        let mut tally = Tally::new(self.comparisons.n_leaves())?;
-        let first = |at: usize, _: &[i32; K]| self.first[at];
-        tally.add(self.comparisons, self.shares, |at| times[at], first, monitor)?;
-        let (revenue, satisfied) = (tally.revenue(), tally.satisfied().share());
-        let tree = tally.tree(self.rule, monitor)?;
+    let first = judged(comparisons, tree);
+    monitor.start(resamples.end.saturating_sub(resamples.start));
+    let resample = |index: u64| {
+        let child = monitor.child();
+        child.check()?;
+        let times = draws.times(index);
+        let mut tally = Tally::new(comparisons.n_leaves())?;
+        tally.add(comparisons, shares, |at| times[at], &first, &child)?;
+        let (revenue, satisfied) = (tally.revenue, tally.satisfied.share());
+        let tree = tally.tree(rule, &child)?;
         let mut held_out = Satisfied::default();
-        add_rest(&mut held_out, self.comparisons, self.shares, |at| times[at], &Judge::of(&tree));
+        add_rest(&mut held_out, comparisons, shares, |at| times[at], &Judge::of(&tree));
+        monitor.advance(1)?;
         Ok(Resample { revenue, satisfied, held_out: held_out.share(), tree })
-    }
+    };
+    parallel::map_in_turn(resamples.collect(), resample).into_iter().collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::refine::canonical::mix;
 use crate::tree::Topology;
 
 /// Returns, for each inner node of `tree`, the share of the trees `others` that have a node with the same leaves.
@@ -42,12 +43,6 @@ fn codes(tree: &Topology) -> Vec<u128> {
 }
 
 fn code(leaf: u64) -> u128 {
-    let mix = |seed: u64| {
-        let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
     u128::from(mix(2 * leaf)) << 64 | u128::from(mix(2 * leaf + 1))
 }
 
@@ -79,26 +74,13 @@ mod tests {
         Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 
-    fn leaves(tree: &Topology, node: usize) -> Vec<u32> {
+    fn sets(tree: &Topology) -> Vec<u32> {
         let n = tree.n_leaves();
-        let mut open = vec![(n + node) as u32];
-        let mut leaves = Vec::new();
-        while let Some(cluster) = open.pop() {
-            match (cluster as usize) < n {
-                true => leaves.push(cluster),
-                false => open.extend(tree.children(cluster as usize)),
-            }
+        let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();
+        for node in n..tree.n_nodes() {
+            sets.push(tree.children(node).iter().fold(0, |set, &child| set | sets[child as usize]));
         }
-        leaves
-    }
-
-    fn sets(tree: &Topology) -> Vec<Vec<u32>> {
-        let sorted = |node| {
-            let mut set = leaves(tree, node);
-            set.sort_unstable();
-            set
-        };
-        (0..tree.n_inner()).map(sorted).collect()
+        sets.split_off(n)
     }
 
     proptest! {
@@ -107,7 +89,7 @@ mod tests {
         #[test]
         fn support_is_the_share_of_trees_with_the_cluster(orders in prop::collection::vec(prop::collection::vec(0usize..50, 6), 1..6)) {
             let trees: Vec<Topology> = orders.iter().map(|order| tree(order, 7)).collect();
-            let times = |set: &Vec<u32>| trees.iter().filter(|tree| sets(tree).contains(set)).count();
+            let times = |set: &u32| trees.iter().filter(|tree| sets(tree).contains(set)).count();
             let found = support(&trees[0], &trees.iter().collect::<Vec<_>>()).unwrap();
             for (set, share) in sets(&trees[0]).iter().zip(found) {
                 prop_assert_eq!(share, times(set) as f64 / trees.len() as f64);

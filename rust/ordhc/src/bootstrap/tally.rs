@@ -12,13 +12,11 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-const BLOCK: usize = 1 << 16;
-
 pub(super) struct Tally {
     pairs: Vec<f64>,
     mentioned: Vec<bool>,
-    revenue: f64,
-    satisfied: Satisfied,
+    pub(super) revenue: f64,
+    pub(super) satisfied: Satisfied,
     starts: Vec<usize>,
 }
 
@@ -33,44 +31,30 @@ impl Tally {
         })
     }
 
-    /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer. `first`
-    /// returns the gain of the answer in the original tree (its part of the revenue, at weight 1), and a verdict: 1 if
-    /// the tree agrees, -1 if it disagrees, and otherwise 0.
+    /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer. `first` is
+    /// what [`judged`] returns for the original tree.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
         shares: Option<&[f64]>,
         times: impl Fn(usize) -> u32,
-        first: impl Fn(usize, &[i32; K]) -> (i64, i8),
+        first: &[(i64, i8)],
         monitor: &Monitor,
     ) -> Result<()> {
-        let m = comparisons.len();
         let Self { pairs, mentioned, revenue, satisfied, starts } = self;
         let cell = |[a, b]: [usize; 2]| starts[a.min(b)].wrapping_add(a.max(b));
-        for start in (0..m).step_by(BLOCK) {
-            comparisons.rows().each(start..(start + BLOCK).min(m), |at, row| {
-                let weight = weight(comparisons, at) * f64::from(times(at));
-                if weight > 0.0 {
-                    let (near, far) = Comparisons::<K>::pairs(row);
-                    pairs[cell(near)] += weight;
-                    pairs[cell(far)] -= weight;
-                    row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
-                    let (gain, verdict) = first(at, row);
-                    *revenue += weight * gain as f64;
-                    satisfied.add(verdict, weight * shares.map_or(1.0, |shares| shares[at]));
-                }
-            });
-            monitor.advance(0)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn revenue(&self) -> f64 {
-        self.revenue
-    }
-
-    pub(super) fn satisfied(&self) -> Satisfied {
-        self.satisfied
+        comparisons.rows().each_watched(monitor, |at, row| {
+            let weight = weight(comparisons, at) * f64::from(times(at));
+            if weight > 0.0 {
+                let (near, far) = Comparisons::<K>::pairs(row);
+                pairs[cell(near)] += weight;
+                pairs[cell(far)] -= weight;
+                row.iter().for_each(|&leaf| mentioned[leaf as usize] = true);
+                let (gain, verdict) = first[at];
+                *revenue += weight * gain as f64;
+                satisfied.add(verdict, weight * shares.map_or(1.0, |shares| shares[at]));
+            }
+        })
     }
 
     pub(super) fn tree(self, rule: &Rule, monitor: &Monitor) -> Result<Dendrogram> {
@@ -96,6 +80,15 @@ impl Tally {
         let matrix = Matrix::new(Values::F64(&pairs), Layout::Condensed, Kind::Similarity)?;
         Agglomeration::new(rule.clone()).monitor(monitor).run(&matrix)?.with_rest(&leaves, n)
     }
+}
+
+/// Returns the gain and the verdict of a tree for each answer. The gain is the answer's part of the revenue, at weight
+/// 1. The verdict is 1 if the tree agrees with the answer, -1 if it disagrees, and otherwise 0.
+pub(super) fn judged<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Dendrogram) -> Vec<(i64, i8)> {
+    let judge = Judge::of(tree);
+    let mut all = Vec::with_capacity(comparisons.len());
+    comparisons.rows().each(0..comparisons.len(), |_, row| all.push((judge.gain(row), judge.verdict(row))));
+    all
 }
 
 fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
@@ -167,12 +160,10 @@ impl Tallies {
     ) -> Result<()> {
         watched!(monitor);
         same_leaves(["the tree has", "the comparisons have"], [first.n_leaves(), comparisons.n_leaves()])?;
-        let judge = Judge::of(first);
-        let all: Vec<(i64, i8)> =
-            comparisons.rows().iter().map(|row| (judge.gain(&row), judge.verdict(&row))).collect();
+        let first = judged(comparisons, first);
         let work: Vec<_> = self.tallies.iter_mut().zip(&self.times).collect();
-        in_turns(work, |(tally, times)| {
-            tally.add(comparisons, None, |at| times[groups[at] as usize], |at, _| all[at], monitor)
+        parallel::map_in_turn(work, |(tally, times)| {
+            tally.add(comparisons, None, |at| times[groups[at] as usize], &first, monitor)
         })
         .into_iter()
         .collect()
@@ -181,7 +172,7 @@ impl Tallies {
     /// Returns two scores of the original tree for each resample: its revenue, and the share of the resampled answers
     /// that agree with the original tree.
     pub fn scores(&self) -> Vec<(f64, f64)> {
-        self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
+        self.tallies.iter().map(|tally| (tally.revenue, tally.satisfied.share())).collect()
     }
 
     /// Returns the trees of the resamples.
@@ -191,7 +182,7 @@ impl Tallies {
     pub fn trees(self, rule: &Rule, monitor: Option<&Monitor>) -> Result<Vec<Dendrogram>> {
         watched!(monitor);
         monitor.start(self.tallies.len() as u64);
-        in_turns(self.tallies, |tally| {
+        parallel::map_in_turn(self.tallies, |tally| {
             let tree = tally.tree(rule, &monitor.child())?;
             monitor.advance(1).map(|()| tree)
         })
@@ -219,15 +210,8 @@ pub fn add_held_out<const K: usize>(
         same_leaves(["a tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     }
     let work: Vec<_> = sums.iter_mut().zip(trees).zip(times).collect();
-    in_turns(work, |((sum, tree), times)| {
+    parallel::map_in_turn(work, |((sum, tree), times)| {
         add_rest(sum, comparisons, None, |at| times[groups[at] as usize], &Judge::of(tree));
     });
     Ok(())
-}
-
-fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let ranges = parallel::ranges(items.len(), 1);
-    let mut items = items.into_iter();
-    let parts = ranges.into_iter().map(|range| items.by_ref().take(range.len()).collect::<Vec<T>>()).collect();
-    parallel::map(parts, |part: Vec<T>| part.into_iter().map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
 }

@@ -59,26 +59,20 @@ impl Model {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn named(name: &str, parameter: Option<f64>) -> Result<Self> {
-        let positive = |what: &'static str, default: f64| {
-            let value = parameter.unwrap_or(default);
-            if value > 0.0 && value.is_finite() {
-                Ok(value)
-            } else {
-                Err(Error::out_of_range(what, value, "the positive, finite numbers"))
+        let model: Self = name.parse()?;
+        let Some(value) = parameter else { return Ok(model) };
+        let (what, model) = match model {
+            Self::TSte { .. } => ("alpha", Self::TSte { alpha: value }),
+            Self::Ckl { .. } => ("mu", Self::Ckl { mu: value }),
+            Self::Soe { .. } => ("margin", Self::Soe { margin: value }),
+            Self::Ste | Self::Gnmds => {
+                return Err(Error::Argument(format!("{name} has no parameter, but {value} is given")));
             }
         };
-        let without = |model| match parameter {
-            None => Ok(model),
-            Some(value) => Err(Error::Argument(format!("{name} has no parameter, but {value} is given"))),
-        };
-        match name {
-            "ste" => without(Self::Ste),
-            "tste" => Ok(Self::TSte { alpha: positive("alpha", 1.0)? }),
-            "ckl" => Ok(Self::Ckl { mu: positive("mu", 0.05)? }),
-            "gnmds" => without(Self::Gnmds),
-            "soe" => Ok(Self::Soe { margin: positive("margin", 1.0)? }),
-            _ => Err(Error::UnknownName { kind: "model", given: name.to_string(), known: Self::NAMES }),
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(Error::out_of_range(what, value, "the positive, finite numbers"));
         }
+        Ok(model)
     }
 
     /// Returns true if the model gives probabilities. The probability that i is nearer to j than to
@@ -102,13 +96,8 @@ impl Model {
             Self::Ste | Self::Gnmds => -1.0,
             Self::TSte { alpha } => -(alpha + 1.0) / (2.0 * (alpha + squared)),
             Self::Ckl { mu } => -1.0 / (squared + mu),
-            Self::Soe { .. } => {
-                if squared > 0.0 {
-                    -0.5 / squared.sqrt()
-                } else {
-                    0.0
-                }
-            }
+            Self::Soe { .. } if squared > 0.0 => -0.5 / squared.sqrt(),
+            Self::Soe { .. } => 0.0,
         }
     }
 

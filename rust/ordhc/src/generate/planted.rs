@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::similarity::nth_pair;
 
 /// The planted hierarchical model of Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical
 /// clustering" (2019), section 4.1.
@@ -174,29 +175,16 @@ fn n_questions<const K: usize>(n: usize) -> u128 {
     if K == 3 { n * n.saturating_sub(1) * n.saturating_sub(2) / 2 } else { pairs * pairs.saturating_sub(1) / 2 }
 }
 
-/// Returns the pair `a < b` with the index `number`, if all pairs are sorted by `b`, then by `a`.
-fn pair(number: u128) -> (usize, usize) {
-    let mut b = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
-    while b * (b - 1) / 2 > number {
-        b -= 1;
-    }
-    while (b + 1) * b / 2 <= number {
-        b += 1;
-    }
-    ((number - b * (b - 1) / 2) as usize, b as usize)
-}
-
 fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
     let mut row = [0; K];
     if K == 3 {
         let per_anchor = ((n - 1) * (n - 2) / 2) as u128;
         let anchor = (question / per_anchor) as usize;
-        let (a, b) = pair(question % per_anchor);
+        let [a, b] = nth_pair(question % per_anchor);
         let skip = |leaf: usize| leaf + usize::from(leaf >= anchor);
         row[..3].copy_from_slice(&[anchor, skip(a), skip(b)].map(|leaf| leaf as i32));
     } else {
-        let (first, second) = pair(question);
-        let ((i, j), (k, l)) = (pair(first as u128), pair(second as u128));
+        let [[i, j], [k, l]] = nth_pair(question).map(|pair| nth_pair(pair as u128));
         row.copy_from_slice(&[i, j, k, l].map(|leaf| leaf as i32)[..K]);
     }
     row

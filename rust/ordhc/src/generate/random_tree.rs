@@ -63,56 +63,14 @@ pub fn random_tree(shape: TreeShape, n: usize, seed: u64) -> Result<Dendrogram> 
     let mut leaves: Vec<u32> = (0..n as u32).collect();
     leaves.shuffle(&mut random);
     let mut tree = GrowingTree::default();
-    let mut root = NONE;
-    if shape == TreeShape::Balanced {
-        root = halves(&mut tree, &leaves);
-        leaves.clear();
-    }
-    if let TreeShape::Joined(degree) = shape {
-        let mut open: Vec<u32> = leaves.drain(..).map(|leaf| tree.leaf(leaf)).collect();
-        while open.len() > 1 {
-            let mut draw = |open: &mut Vec<u32>| open.swap_remove(random.random_range(0..open.len()));
-            let [a, b] = [draw(&mut open), draw(&mut open)];
-            let parent = tree.pair(a, b);
-            for _ in 2..degree {
-                if !open.is_empty() {
-                    let child = draw(&mut open);
-                    tree.put(Place::Under(parent), child);
-                }
-            }
-            open.push(parent);
-        }
-        root = open[0];
-    }
-    let mut nodes: Vec<u32> = Vec::new();
-    for &leaf in &leaves {
-        let new = tree.leaf(leaf);
-        if root == NONE {
-            root = new;
-            nodes.push(new);
-            continue;
-        }
-        let place = match shape {
-            TreeShape::Star if tree.first(root) != NONE => Place::Under(root),
-            TreeShape::Star | TreeShape::Caterpillar => Place::Above(root),
-            TreeShape::Degree(degree) => {
-                let node = nodes[random.random_range(0..nodes.len())];
-                let children = tree.children(node).take(degree as usize).count() as u32;
-                let has_room = children > 0 && children < degree;
-                if has_room && random.random() { Place::Under(node) } else { Place::Above(node) }
-            }
-            _ => Place::Above(nodes[random.random_range(0..nodes.len())]),
-        };
-        let parent = tree.put(place, new);
-        if place == Place::Above(root) {
-            root = parent;
-        }
-        nodes.push(new);
-        if shape != TreeShape::Yule && matches!(place, Place::Above(_)) {
-            nodes.push(parent);
-        }
-    }
-    Sketch::of(&tree, root, n).finish(n)
+    let root = match shape {
+        TreeShape::Balanced => halves(&mut tree, &leaves),
+        TreeShape::Joined(degree) => joined(&mut tree, &leaves, degree, &mut random),
+        _ => inserted(&mut tree, &leaves, shape, &mut random),
+    };
+    let mut sketch = Sketch::default();
+    sketch.tree(0, &tree, root, n as u32);
+    sketch.finish(n)
 }
 
 fn halves(tree: &mut GrowingTree, leaves: &[u32]) -> u32 {
@@ -122,6 +80,46 @@ fn halves(tree: &mut GrowingTree, leaves: &[u32]) -> u32 {
     let (left, right) = leaves.split_at(leaves.len() / 2);
     let (left, right) = (halves(tree, left), halves(tree, right));
     tree.pair(left, right)
+}
+
+fn joined(tree: &mut GrowingTree, leaves: &[u32], degree: u32, random: &mut ChaCha8Rng) -> u32 {
+    let mut open: Vec<u32> = leaves.iter().map(|&leaf| tree.leaf(leaf)).collect();
+    while open.len() > 1 {
+        let mut draw = |open: &mut Vec<u32>| open.swap_remove(random.random_range(0..open.len()));
+        let [a, b] = [draw(&mut open), draw(&mut open)];
+        let parent = tree.pair(a, b);
+        for _ in 2..degree {
+            if !open.is_empty() {
+                let child = draw(&mut open);
+                tree.put(Place::Under(parent), child);
+            }
+        }
+        open.push(parent);
+    }
+    open[0]
+}
+
+fn inserted(tree: &mut GrowingTree, leaves: &[u32], shape: TreeShape, random: &mut ChaCha8Rng) -> u32 {
+    let mut nodes = vec![tree.leaf(leaves[0])];
+    for &leaf in &leaves[1..] {
+        let place = match shape {
+            TreeShape::Star if tree.first(tree.root()) != NONE => Place::Under(tree.root()),
+            TreeShape::Star | TreeShape::Caterpillar => Place::Above(tree.root()),
+            TreeShape::Degree(degree) => {
+                let node = nodes[random.random_range(0..nodes.len())];
+                let children = tree.children(node).take(degree as usize).count() as u32;
+                let has_room = children > 0 && children < degree;
+                if has_room && random.random() { Place::Under(node) } else { Place::Above(node) }
+            }
+            _ => Place::Above(nodes[random.random_range(0..nodes.len())]),
+        };
+        let [parent, new] = tree.insert(place, leaf);
+        nodes.push(new);
+        if shape != TreeShape::Yule && matches!(place, Place::Above(_)) {
+            nodes.push(parent);
+        }
+    }
+    tree.root()
 }
 
 #[cfg(test)]

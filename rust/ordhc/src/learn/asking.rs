@@ -20,13 +20,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     }
 
     /// Uses the answer to a question. `purpose` is the value that [`next`](Self::next) returned with the question.
-    fn take(&mut self, purpose: Self::Purpose, answer: i8);
-
-    /// Does the same as [`take`](Self::take) for an answer with its person and its probability of being right. By
-    /// default, the strategy ignores both.
-    fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
-        self.take(purpose, told.answer);
-    }
+    fn take(&mut self, purpose: Self::Purpose, told: Told);
 
     fn set_parallel(&mut self, _parallel: usize) {}
 
@@ -81,7 +75,7 @@ impl<S: Strategy<K>, const K: usize> Asking<S, K> {
     fn settle(&mut self) {
         let mut told = self.ledger.take();
         for (_, purpose, told) in told.drain(..) {
-            self.strategy.weigh(purpose, told);
+            self.strategy.take(purpose, told);
         }
         self.ledger.give_back(told);
     }

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::asking::Strategy;
+use super::learner::Told;
+use super::slots;
 use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
@@ -75,15 +77,11 @@ impl Buckets {
             left: 0.0,
             price: if shrink.is_some() { 0.75 } else { 0.9 },
         };
-        let (state, leaves) = (new.tree.start(), new.order.leaves().to_vec());
-        if known > 1 && new.n > known {
+        if known > 1 {
             new.left = (new.n - known) as f64 * bits(new.n);
-            new.tasks.push(Bucket { state, leaves, placed: known, end: known, ..Bucket::default() });
-            new.n_tasks = 1;
-            new.proceed(Some(0));
-        } else if new.n > known {
-            let task = new.bucket(state, leaves[1..].to_vec(), None);
-            new.proceed(task);
+        }
+        if new.n > known {
+            new.search_all();
         }
         new
     }
@@ -94,14 +92,18 @@ impl Buckets {
             whole.leaves.push(leaf);
             return;
         }
-        let (state, placed) = (self.tree.start(), self.placed);
+        self.search_all();
+    }
+
+    /// Searches the places of all leaves after the first `placed` leaves of the order.
+    fn search_all(&mut self) {
+        let (state, placed, leaves) = (self.tree.start(), self.placed, self.order.leaves().to_vec());
         let task = if placed == 1 {
-            self.bucket(state, vec![leaf], None)
+            self.bucket(state, leaves[1..].to_vec(), None)
         } else {
-            let leaves = self.order.leaves().to_vec();
-            self.tasks.push(Bucket { state, leaves, placed, end: placed, ..Bucket::default() });
             self.n_tasks += 1;
-            Some(self.tasks.len() as u32 - 1)
+            let task = Bucket { state, leaves, placed, end: placed, ..Bucket::default() };
+            Some(slots::put(&mut self.tasks, &mut self.free, task))
         };
         self.proceed(task);
     }
@@ -118,16 +120,7 @@ impl Buckets {
         self.left += (leaves.len() - 1) as f64 * bits(leaves.len());
         let task = Bucket { state, is_under, leaves, placed: 1, end: 1, parent, ..Bucket::default() };
         self.n_tasks += 1;
-        Some(match self.free.pop() {
-            Some(free) => {
-                self.tasks[free as usize] = task;
-                free
-            }
-            None => {
-                self.tasks.push(task);
-                self.tasks.len() as u32 - 1
-            }
-        })
+        Some(slots::put(&mut self.tasks, &mut self.free, task))
     }
 
     /// Starts the next searches of the bucket `task`. All earlier searches of this bucket must have ended.
@@ -211,7 +204,7 @@ impl Strategy for Buckets {
         Some(([first, second, search.leaf], search))
     }
 
-    fn take(&mut self, mut search: Seeker, answer: i8) {
+    fn take(&mut self, mut search: Seeker, Told { answer, .. }: Told) {
         search.state = self.tree.step(search.state, Outcome::of_answer(answer));
         self.left -= 1.0 / self.price;
         self.tasks[search.task as usize].steps += 1;
@@ -236,13 +229,13 @@ impl Strategy for Buckets {
     }
 
     fn retire(&mut self, leaf: u32) -> Result<()> {
-        let order = self.order.without(leaf, self.tree.tree(), self.tree.root())?;
+        let order = self.order.without(leaf, self.tree.tree())?;
         *self = Self { n: self.n, ..Self::new(order, self.shrink) };
         Ok(())
     }
 
     fn unplaced(&self) -> Option<Vec<u32>> {
-        Some(self.order.unplaced(self.tree.tree(), self.tree.root()))
+        Some(self.order.unplaced(self.tree.tree()))
     }
 
     fn done(&self) -> bool {
@@ -250,7 +243,7 @@ impl Strategy for Buckets {
     }
 
     fn tree(&self) -> Result<Dendrogram> {
-        Sketch::of(self.tree.tree(), self.tree.root(), self.n).finish(self.n)
+        Sketch::of(self.tree.tree(), self.n).finish(self.n)
     }
 
     fn n_leaves(&self) -> usize {

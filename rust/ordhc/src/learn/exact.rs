@@ -2,6 +2,7 @@
 //! about.
 
 use super::inserting::{Inserting, Progress};
+use super::learner::Told;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotRule, Place, Region};
 
@@ -13,7 +14,6 @@ use crate::search::{GrowingTree, Order, Outcome, PivotRule, Place, Region};
 pub(crate) struct Exact {
     progress: Progress,
     tree: GrowingTree,
-    root: u32,
     region: Region,
     top: u32,
     /// The node that the next question is about, as an index in `region` (the nodes beside which the leaf may belong).
@@ -27,13 +27,12 @@ pub(crate) struct Exact {
 
 impl Exact {
     pub(crate) fn new(order: Order) -> Self {
-        let (tree, root) = order.tree();
+        let tree = order.tree();
         let known = order.n_known();
         let work = Work::new(order.len(), known);
         let mut new = Self {
             progress: Progress::new(order, known, work),
             tree,
-            root,
             region: Region::default(),
             top: 0,
             pivot: 0,
@@ -41,15 +40,15 @@ impl Exact {
             pairs: 0,
             is_ready: false,
         };
-        if !new.progress.is_done() {
-            new.begin();
-        }
+        new.begin();
         new
     }
 
     fn begin(&mut self) {
-        self.region.whole(&self.tree, self.root);
-        self.narrow(0);
+        if !self.progress.is_done() {
+            self.region.whole(&self.tree);
+            self.narrow(0);
+        }
     }
 
     fn narrow(&mut self, top: u32) {
@@ -64,15 +63,9 @@ impl Exact {
     }
 
     fn insert(&mut self, place: Place) {
-        let node = self.tree.leaf(self.progress.next_leaf());
-        let parent = self.tree.put(place, node);
-        if place == Place::Above(self.root) {
-            self.root = parent;
-        }
+        self.tree.insert(place, self.progress.next_leaf());
         self.progress.place_next();
-        if !self.progress.is_done() {
-            self.begin();
-        }
+        self.begin();
     }
 
     fn pair(&self) -> (u32, Option<u32>) {
@@ -92,7 +85,7 @@ impl Inserting for Exact {
         Some(([leaf(first), leaf(second.unwrap_or(self.children[0])), self.progress.next_leaf()], ()))
     }
 
-    fn take(&mut self, (): (), answer: i8) {
+    fn take(&mut self, (): (), Told { answer, .. }: Told) {
         let (first, second) = self.pair();
         self.progress.answered();
         match (Outcome::of_answer(answer), second) {
@@ -132,7 +125,7 @@ impl Inserting for Exact {
         }
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (&self.tree, self.root)
+    fn grown(&self) -> &GrowingTree {
+        &self.tree
     }
 }

@@ -75,11 +75,7 @@ pub(crate) trait Inserting: Send + Clone + 'static {
         None
     }
 
-    fn take(&mut self, purpose: Self::Purpose, answer: i8);
-
-    fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
-        self.take(purpose, told.answer);
-    }
+    fn take(&mut self, purpose: Self::Purpose, told: Told);
 
     fn set_parallel(&mut self, _parallel: usize) {}
 
@@ -96,7 +92,7 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// are in the tree.
     fn resume(&mut self, was_done: bool);
 
-    fn grown(&self) -> (&GrowingTree, u32);
+    fn grown(&self) -> &GrowingTree;
 
     /// Returns the likely places of a leaf in the tree, with their probabilities. Returns `None` if the strategy
     /// doesn't compute probabilities of places.
@@ -116,12 +112,8 @@ impl<I: Inserting> Strategy for I {
         Inserting::failure(self)
     }
 
-    fn take(&mut self, purpose: I::Purpose, answer: i8) {
-        Inserting::take(self, purpose, answer);
-    }
-
-    fn weigh(&mut self, purpose: I::Purpose, told: Told) {
-        Inserting::weigh(self, purpose, told);
+    fn take(&mut self, purpose: I::Purpose, told: Told) {
+        Inserting::take(self, purpose, told);
     }
 
     fn set_parallel(&mut self, parallel: usize) {
@@ -148,16 +140,14 @@ impl<I: Inserting> Strategy for I {
 
     fn retire(&mut self, leaf: u32) -> Result<()> {
         let Progress { n, order, .. } = self.progress();
-        let (n, (tree, root)) = (*n, self.grown());
-        let order = order.without(leaf, tree, root)?;
+        let (n, order) = (*n, order.without(leaf, self.grown())?);
         *self = self.restarted(order);
         self.progress_mut().n = n;
         Ok(())
     }
 
     fn unplaced(&self) -> Option<Vec<u32>> {
-        let (tree, root) = self.grown();
-        Some(self.progress().order.unplaced(tree, root))
+        Some(self.progress().order.unplaced(self.grown()))
     }
 
     fn done(&self) -> bool {
@@ -165,12 +155,11 @@ impl<I: Inserting> Strategy for I {
     }
 
     fn tree(&self) -> Result<Dendrogram> {
-        let (tree, root) = self.grown();
-        Sketch::of(tree, root, self.n_leaves()).finish(self.n_leaves())
+        Sketch::of(self.grown(), self.n_leaves()).finish(self.n_leaves())
     }
 
     fn places(&self, leaf: u32) -> Option<Vec<LikelyPlace>> {
-        let (tree, _) = self.grown();
+        let tree = self.grown();
         let of = |(place, probability)| {
             let (node, is_under) = match place {
                 Place::Above(node) => (node, false),

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::inserting::{Inserting, Progress};
+use super::learner::Told;
+use super::slots;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
@@ -50,10 +52,7 @@ impl Insertion {
 
     fn start(&mut self) {
         while self.started < self.progress.n_leaves() && self.searches.len() - self.idle.len() < self.parallel {
-            let slot = self.idle.pop().unwrap_or_else(|| {
-                self.searches.push(None);
-                self.searches.len() as u32 - 1
-            });
+            let slot = slots::put(&mut self.searches, &mut self.idle, None);
             let leaf = self.progress.leaf(self.started);
             self.started += 1;
             self.search(slot, Descent { leaf, state: self.tree.start(), steps: 0 });
@@ -88,7 +87,7 @@ impl Inserting for Insertion {
         Some(([first, second, leaf], slot))
     }
 
-    fn take(&mut self, slot: u32, answer: i8) {
+    fn take(&mut self, slot: u32, Told { answer, .. }: Told) {
         if let Some(Descent { leaf, state, steps }) = self.searches[slot as usize] {
             let state = self.tree.step(state, Outcome::of_answer(answer));
             self.progress.answered();
@@ -118,7 +117,7 @@ impl Inserting for Insertion {
         self.start();
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (self.tree.tree(), self.tree.root())
+    fn grown(&self) -> &GrowingTree {
+        self.tree.tree()
     }
 }

@@ -242,6 +242,13 @@ pub trait Learner<const K: usize = 3>: Send {
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
 
+#[doc(hidden)]
+impl<const K: usize> Clone for Box<dyn Learner<K>> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
+}
+
 pub(crate) fn fixed() -> Error {
     Error::Argument("this method cannot add or remove leaves: it needs all leaves at the start".to_string())
 }

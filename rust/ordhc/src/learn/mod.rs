@@ -57,6 +57,7 @@ mod robust;
 mod robust_paper;
 mod run;
 pub(crate) mod session_learner;
+mod slots;
 pub(crate) mod uncertain;
 mod vertex_query;
 mod weights;

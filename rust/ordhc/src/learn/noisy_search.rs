@@ -39,10 +39,6 @@ impl Settings {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
 
-    fn wrong(&self) -> f64 {
-        wrong(self.p)
-    }
-
     /// Returns the entropy of an answer. `parts` has, for each possible answer, the probability
     /// that this answer is right. All wrong answers are equally likely.
     fn entropy(&self, parts: [f64; 4]) -> f64 {
@@ -55,11 +51,7 @@ impl Settings {
     /// that of the noise: the entropy of an answer if the right answer is known.
     fn is_informative(&self, entropy: f64) -> bool {
         let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
-        entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
-    }
-
-    pub(crate) fn needed(&self, failure: f64) -> f64 {
-        needed(self.p, failure)
+        entropy - noise > self.delta * 1e-3 * (self.p - wrong(self.p)) * (self.p / wrong(self.p)).ln()
     }
 
     /// Returns an upper bound of the probability that a wrong place in the tree ever gets `count` more answers for it
@@ -70,10 +62,10 @@ impl Settings {
 
     /// Returns the approximate number of questions for inserting a leaf into a tree of `n` leaves.
     pub(crate) fn cost(&self, n: usize) -> f64 {
-        let wrong = self.wrong();
+        let wrong = wrong(self.p);
         let answer = 3f64.ln() + self.p * self.p.ln() + 2.0 * wrong * wrong.ln();
         let search = (2.0 * n as f64).ln() / answer;
-        let net = self.needed(self.delta / n as f64) / (2.0 * self.p - 1.0);
+        let net = needed(self.p, self.delta / n as f64) / (2.0 * self.p - 1.0);
         search + if self.is_by_posterior() { (n as f64 / self.delta).ln() / answer } else { 1.5 * net }
     }
 }

@@ -6,6 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::asking::Strategy;
+use super::learner::Told;
+use super::slots;
 use crate::error::Result;
 use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
 use crate::tree::Dendrogram;
@@ -110,16 +112,7 @@ impl Quick {
             return (NONE, Some(tree));
         }
         self.left += bits(task.leaves.len());
-        let number = match self.free.pop() {
-            Some(free) => {
-                self.tasks[free as usize] = task;
-                free
-            }
-            None => {
-                self.tasks.push(task);
-                self.tasks.len() as u32 - 1
-            }
-        };
+        let number = slots::put(&mut self.tasks, &mut self.free, task);
         self.divide(number);
         (number, None)
     }
@@ -298,7 +291,7 @@ impl Strategy for Quick {
         None
     }
 
-    fn take(&mut self, (number, at): Self::Purpose, answer: i8) {
+    fn take(&mut self, (number, at): Self::Purpose, Told { answer, .. }: Told) {
         let outcome = Outcome::of_answer(answer);
         let task = &mut self.tasks[number as usize];
         if at == MERGE {

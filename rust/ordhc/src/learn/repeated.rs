@@ -47,6 +47,7 @@ pub fn repeated<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Res
 /// The maximum number of questions that one call of `ask` returns.
 const MOST: usize = 1 << 22;
 
+#[derive(Clone)]
 struct Repeated<const K: usize> {
     learner: Box<dyn Learner<K>>,
     times: u64,
@@ -175,13 +176,7 @@ impl<const K: usize> Learner<K> for Repeated<K> {
     }
 
     fn boxed_clone(&self) -> Box<dyn Learner<K>> {
-        Box::new(Self {
-            learner: self.learner.boxed_clone(),
-            begun: self.begun.clone(),
-            ledger: self.ledger.clone(),
-            votes: self.votes.clone(),
-            ..*self
-        })
+        Box::new(self.clone())
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use super::inserting::{Inserting, Progress};
 use super::learner::Told;
-use super::noise::{Risk, Schedule};
+use super::noise::{Risk, Schedule, needed};
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
+use super::slots;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
@@ -129,10 +130,7 @@ impl Robust {
             if self.searches.len() - self.idle.len() >= at_once {
                 return;
             }
-            let slot = self.idle.pop().unwrap_or_else(|| {
-                self.searches.push(None);
-                self.searches.len() as u32 - 1
-            });
+            let slot = slots::put(&mut self.searches, &mut self.idle, None);
             let leaf = self.progress.leaf(self.started);
             let search = NoisySearch::new(leaf, self.risk.of(leaf), &self.tree, self.likelier(), self.seed);
             self.searches[slot as usize] = Some(Box::new(search));
@@ -199,7 +197,7 @@ impl Robust {
         } else {
             search.attempts += 1;
             let mut attempt = Attempt::new(tree.tree(), place, search.attempts);
-            let threshold = settings.needed(SHARE * attempt.n_tests().min(2) as f64 * means);
+            let threshold = needed(settings.p, SHARE * attempt.n_tests().min(2) as f64 * means);
             attempt.threshold = threshold;
             attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
             search.attempt = Some(attempt);
@@ -266,11 +264,7 @@ impl Inserting for Robust {
         None
     }
 
-    fn take(&mut self, purpose: Purpose, answer: i8) {
-        self.weigh(purpose, Told::new(answer));
-    }
-
-    fn weigh(&mut self, purpose: Purpose, told: Told) {
+    fn take(&mut self, purpose: Purpose, told: Told) {
         let Purpose { slot, pivot, children, check } = purpose;
         let Some(search) = &mut self.searches[slot as usize] else { return };
         let outcome = Outcome::of_answer(told.answer);
@@ -323,8 +317,8 @@ impl Inserting for Robust {
         self.start();
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (self.tree.tree(), self.tree.root())
+    fn grown(&self) -> &GrowingTree {
+        self.tree.tree()
     }
 
     fn likely(&self, leaf: u32) -> Option<Vec<(Place, f64)>> {

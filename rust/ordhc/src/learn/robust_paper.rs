@@ -1,6 +1,7 @@
 //! Insertion of leaves into a tree if some answers may be wrong, as Emamjomeh-Zadeh & Kempe propose.
 
 use super::inserting::{Inserting, Progress};
+use super::learner::Told;
 use super::noise::{Risk, needed, repeats};
 use super::noisy_search::{Attempt, Check};
 use super::vertex_query::VertexQuery;
@@ -20,7 +21,6 @@ use crate::search::{GrowingTree, Order, Outcome, Place};
 pub(crate) struct RobustPaper {
     progress: Progress,
     tree: GrowingTree,
-    root: u32,
     p: f64,
     risk: Risk,
     k_p: u64,
@@ -44,21 +44,19 @@ impl RobustPaper {
     }
 
     fn with_risk(order: Order, p: f64, risk: Risk) -> Self {
-        let (mut tree, mut root) = order.tree();
+        let mut tree = order.tree();
         let begun = order.n_begun();
         if order.n_known() < begun {
-            let second = tree.leaf(order.leaf(1));
-            root = tree.pair(root, second);
+            tree.insert(Place::Above(tree.root()), order.leaf(1));
         }
         let delta = risk.each() / 4.0;
         let k_p = repeats(p, 1.0 - p.sqrt());
         let work = Work::with_cost(order.len(), begun, -60.0 * k_p as f64 * delta.ln() / (2.0 * p - 1.0).powi(2));
         let mut new = Self {
-            stage: Stage::Weights(Weights::new(&tree, root, p, delta)),
-            query: VertexQuery::new(&tree, root, k_p),
-            node: root,
+            stage: Stage::Weights(Weights::new(&tree, p, delta)),
+            query: VertexQuery::new(&tree, tree.root(), k_p),
+            node: tree.root(),
             tree,
-            root,
             p,
             risk,
             k_p,
@@ -75,7 +73,7 @@ impl RobustPaper {
 
     fn begin(&mut self) {
         if !self.progress.is_done() {
-            self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta()));
+            self.stage = Stage::Weights(Weights::new(&self.tree, self.p, self.delta()));
             self.proceed();
         }
     }
@@ -88,9 +86,9 @@ impl RobustPaper {
                 Stage::Weights(weights) => match weights.next(tree) {
                     Some(node) => Some(node),
                     None => {
-                        let marked = std::mem::take(weights.marked());
-                        let marked = if marked.is_empty() { vec![self.root] } else { marked };
-                        *stage = Stage::Walk(TreeWalk::new(tree, self.root, &marked, *p, delta));
+                        let marked = std::mem::take(&mut weights.marked);
+                        let marked = if marked.is_empty() { vec![tree.root()] } else { marked };
+                        *stage = Stage::Walk(TreeWalk::new(tree, &marked, *p, delta));
                         continue;
                     }
                 },
@@ -103,18 +101,14 @@ impl RobustPaper {
                 return;
             }
             let Stage::Walk(walk) = stage else { return };
-            let mut attempt = Attempt::new(tree, Place::Above(walk.at()), 0);
+            let mut attempt = Attempt::new(tree, Place::Above(walk.at), 0);
             attempt.threshold = needed(self.p, delta);
             *stage = Stage::Verify(attempt);
         }
     }
 
     fn insert(&mut self, place: Place) {
-        let leaf = self.tree.leaf(self.progress.next_leaf());
-        let parent = self.tree.put(place, leaf);
-        if place == Place::Above(self.root) {
-            self.root = parent;
-        }
+        self.tree.insert(place, self.progress.next_leaf());
         self.progress.place_next();
         self.begin();
     }
@@ -141,7 +135,7 @@ impl Inserting for RobustPaper {
         self.failure.clone()
     }
 
-    fn take(&mut self, check: Option<Check>, answer: i8) {
+    fn take(&mut self, check: Option<Check>, Told { answer, .. }: Told) {
         self.progress.answered();
         if let Stage::Verify(attempt) = &mut self.stage {
             if let Some(check) = check {
@@ -190,7 +184,7 @@ impl Inserting for RobustPaper {
         }
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (&self.tree, self.root)
+    fn grown(&self) -> &GrowingTree {
+        &self.tree
     }
 }

@@ -58,6 +58,7 @@ pub enum Event<const K: usize = 3> {
 /// assert!(session.done());
 /// # Ok::<(), ordhc::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct SessionLearner<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
@@ -102,25 +103,6 @@ pub struct SessionLearner<const K: usize = 3> {
 /// Answers about leaves in the tree are removed from `used` when its length exceeds twice its length after the last
 /// removal, plus `USED`.
 const USED: usize = 1024;
-
-impl<const K: usize> Clone for SessionLearner<K> {
-    fn clone(&self) -> Self {
-        Self {
-            learner: self.learner.boxed_clone(),
-            live: self.live.clone(),
-            waiting: self.waiting.clone(),
-            by_key: self.by_key.clone(),
-            held: self.held.clone(),
-            orphans: self.orphans.clone(),
-            stored: self.stored.clone(),
-            retired: self.retired.clone(),
-            used: self.used.clone(),
-            handed: self.handed.clone(),
-            drafts: self.drafts.clone(),
-            ..*self
-        }
-    }
-}
 
 impl<const K: usize> SessionLearner<K> {
     /// Returns a session learner with a `learner` that has not asked any question yet. At most

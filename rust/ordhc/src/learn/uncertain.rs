@@ -89,13 +89,7 @@ struct Follower<const K: usize> {
 impl<const K: usize> Follower<K> {
     /// Updates the tree for all numbers in `counts` after the first `done` numbers. If an update is interrupted, the
     /// next call builds the tree again.
-    fn catch_up(
-        &mut self,
-        n: usize,
-        seed: u64,
-        answers: &[Answer<K>],
-        monitor: Option<&Monitor>,
-    ) -> Result<&mut Local<K>> {
+    fn catch_up(&mut self, n: usize, seed: u64, answers: &[Answer<K>], monitor: &Monitor) -> Result<&mut Local<K>> {
         let mut local = self.local.take().unwrap_or_else(|| {
             self.done = 0;
             Arc::new(Local::new(n, seed))
@@ -259,6 +253,7 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
+        watched!(monitor);
         let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
         let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];
         let mut known: HashSet<[u32; K]> = last.iter().copied().map(key).collect();
@@ -268,9 +263,7 @@ impl<const K: usize> Uncertain<K> {
         open[open.len() - n_before..].iter().flat_map(|one| one.leaves).for_each(|leaf| uses[leaf as usize] += 1);
         let mut found: Vec<[u32; K]> = Vec::new();
         for n_open in n_before..n_before.saturating_add(count) {
-            if let Some(monitor) = monitor {
-                monitor.check()?;
-            }
+            monitor.check()?;
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + found.len()) as u64);
             let from_list = !self.pool.is_endless();
@@ -438,6 +431,7 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
             return Ok((*tree).clone());
         }
         let tree = if self.is_large() {
+            watched!(monitor);
             let mut follower = self.follower.clone();
             let local = follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
             local.tree(&self.answers, monitor)?

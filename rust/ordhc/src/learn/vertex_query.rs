@@ -49,13 +49,8 @@ impl VertexQuery {
         let first = tree.first(self.pivot);
         let children = [first, tree.next(first)];
         let parent = tree.parent(self.node);
-        let child = if most(Outcome::First) {
-            Some(children[0])
-        } else if most(Outcome::Second) {
-            Some(children[1])
-        } else {
-            None
-        };
+        let sides = [Outcome::First, Outcome::Second].into_iter().zip(children);
+        let child = sides.filter(|&(side, _)| most(side)).map(|(_, child)| child).next();
         if self.pivot != self.node {
             // These questions were about the parent: does the new leaf belong at or below the node, among the children
             // of the parent?

@@ -11,7 +11,7 @@ pub(crate) struct Weights {
     p: f64,
     steps: u64,
     weights: Vec<f64>,
-    marked: Vec<u32>,
+    pub(crate) marked: Vec<u32>,
     /// All nodes, parents first.
     order: Vec<u32>,
     /// For each node: the sum of the weights at and below the node.
@@ -19,13 +19,8 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
-        let mut order = vec![root];
-        let mut at = 0;
-        while at < order.len() {
-            order.extend(tree.children(order[at]));
-            at += 1;
-        }
+    pub(crate) fn new(tree: &GrowingTree, p: f64, delta: f64) -> Self {
+        let order = tree.nodes();
         let s = order.len() as f64;
         let capacity = 1.0 + p * p.log2() + (1.0 - p) * (1.0 - p).log2();
         let lambda = capacity / (2.0 * (p / (1.0 - p)).log2());
@@ -85,10 +80,6 @@ impl Weights {
             }
         }
     }
-
-    pub(crate) fn marked(&mut self) -> &mut Vec<u32> {
-        &mut self.marked
-    }
 }
 
 /// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk on the tree
@@ -97,7 +88,7 @@ impl Weights {
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
-    at: u32,
+    pub(crate) at: u32,
     count: u64,
     is_stop: Vec<bool>,
     /// For each node: the topmost stop (node that the walk may visit) at or below the node.
@@ -105,7 +96,7 @@ pub(crate) struct TreeWalk {
 }
 
 impl TreeWalk {
-    pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
+    pub(crate) fn new(tree: &GrowingTree, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
@@ -114,13 +105,7 @@ impl TreeWalk {
         // number of steps from one stop to the next.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
-        let mut order = vec![root];
-        let mut at = 0;
-        while at < order.len() {
-            order.extend(tree.children(order[at]));
-            at += 1;
-        }
-        for &node in order.iter().rev() {
+        for &node in tree.nodes().iter().rev() {
             let parts: Vec<u32> = tree.children(node).filter(|&child| down[child as usize] != NONE).collect();
             let mut ways: Vec<u64> = parts.iter().map(|&child| height[child as usize] + 1).collect();
             ways.sort_unstable_by(|a, b| b.cmp(a));
@@ -136,7 +121,7 @@ impl TreeWalk {
         }
         let edge = 2.0 * p - 1.0;
         let steps = (2.0 * (diameter as f64 + 1.0) / edge).max(-8.0 * delta.ln() / (edge * edge)).ceil() as u64;
-        Self { steps, at: down[root as usize], count: 0, is_stop, down }
+        Self { steps, at: down[tree.root() as usize], count: 0, is_stop, down }
     }
 
     pub(crate) fn next(&mut self) -> Option<u32> {
@@ -153,15 +138,10 @@ impl TreeWalk {
         } else if self.count > 0 {
             self.count -= 1;
         } else if answer == tree.parent(self.at) {
-            let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
-            let mut above = std::iter::successors(Some(self.at), up).skip(1);
+            let mut above = tree.up_from(self.at).skip(1);
             self.at = above.find(|&node| self.is_stop[node as usize]).unwrap_or(self.at);
         } else if self.down[answer as usize] != NONE {
             self.at = self.down[answer as usize];
         }
-    }
-
-    pub(crate) fn at(&self) -> u32 {
-        self.at
     }
 }

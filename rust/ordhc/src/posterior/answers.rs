@@ -1,6 +1,7 @@
 //! The answers as comparisons of two pairs of leaves, with an index by leaf.
 
 use super::choices::{Choices, Order, order_of};
+use super::lists::Lists;
 use crate::comparison::Comparisons;
 use crate::error::{Result, check_len};
 use crate::memory;
@@ -35,7 +36,7 @@ impl Belonging<'_> {
 
 /// A comparison: its closer and its farther pair of leaves, and its weight. In a triplet, both pairs begin with the
 /// anchor (the first leaf of the triplet).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Answer {
     pub(super) near: [u32; 2],
     pub(super) far: [u32; 2],
@@ -49,8 +50,7 @@ pub(super) struct Answer {
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
-    starts: Vec<usize>,
-    by_leaf: Vec<Answer>,
+    by_leaf: Lists<Answer>,
     choices: Choices,
     n_unknown: usize,
 }
@@ -74,21 +74,10 @@ impl Answers {
         if belonging.answers.is_some() {
             (given, n_unknown) = take_choices(&mut all, &numbers);
         }
-        let mut starts = memory::filled(WHAT, 0, comparisons.n_leaves() + 1)?;
-        all.iter().for_each(|answer: &Answer| answer.leaves().for_each(|leaf| starts[leaf as usize + 1] += 1));
-        for leaf in 0..comparisons.n_leaves() {
-            starts[leaf + 1] += starts[leaf];
-        }
-        let mut next = starts.clone();
-        let nothing = Answer { near: [0; 2], far: [0; 2], weight: 0.0, person: 0 };
-        let mut by_leaf = memory::filled(WHAT, nothing, starts[comparisons.n_leaves()])?;
-        for answer in &all {
-            for leaf in answer.leaves() {
-                by_leaf[next[leaf as usize]] = *answer;
-                next[leaf as usize] += 1;
-            }
-        }
-        Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
+        let n_items = all.iter().map(|answer: &Answer| answer.leaves().count()).sum();
+        let mut by_leaf = Lists::new(WHAT, comparisons.n_leaves(), n_items)?;
+        by_leaf.fill(|add| all.iter().for_each(|answer| answer.leaves().for_each(|leaf| add(leaf, *answer))));
+        Ok(Self { all, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
     /// Returns all single comparisons. Answers that consist of several comparisons are in [`choices`](Self::choices)
@@ -98,7 +87,7 @@ impl Answers {
     }
 
     pub(super) fn of(&self, leaf: u32) -> &[Answer] {
-        &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
+        self.by_leaf.of(leaf)
     }
 
     pub(super) fn choices(&self) -> &Choices {

@@ -341,8 +341,8 @@ impl<'a> Chain<'a> {
         let mut lengths = self.lengths.clone();
         lengths.scale(scale);
         let Pairs::Each(terms) = &self.pairs else { return };
-        let log = |person: u32, difference: f64| self.noises.link(self.noises.level(person)).log(difference);
-        let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
+        let log = |person: u32, difference: f64| self.noises.of(person).log(difference);
+        let noise = |person: u32| self.noises.of(person).noise();
         let mut choices = self.choices.clone();
         choices.refresh(&self.tree, self.answers.choices(), &lengths);
         let new = terms.log_likelihood_with(self.answers, &self.lengths, scale - 1.0, log)
@@ -377,7 +377,7 @@ impl<'a> Chain<'a> {
 
     fn scaled_log_likelihood(&self, factor: f64) -> f64 {
         let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
-        let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
+        let noise = |person: u32| self.noises.of(person).noise();
         self.pairs.log_likelihood(&self.tree, &self.noises, factor, log) + self.scaled_log_of_choices(factor, noise)
     }
 

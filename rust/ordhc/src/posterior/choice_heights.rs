@@ -3,6 +3,7 @@
 use super::choices::Choices;
 use super::height_tree::{HeightTree, Spans};
 use super::lengths::{Lengths, power};
+use super::lists::Lists;
 use super::luce;
 use super::reliability::Noises;
 use crate::error::Result;
@@ -18,8 +19,7 @@ pub(super) struct ChoiceHeights {
     factors: Vec<f64>,
     powers: Vec<f64>,
     clear: Vec<f64>,
-    starts: Vec<usize>,
-    by_node: Vec<u32>,
+    by_node: Lists<u32>,
     /// The answers that depend on the last proposed height or length, with their probabilities if the proposal is
     /// accepted.
     tried: Vec<(u32, f64)>,
@@ -36,8 +36,7 @@ impl ChoiceHeights {
             factors: memory::room(WHAT, n_pairs)?,
             powers: memory::filled(WHAT, 1.0, n_nodes)?,
             clear: memory::filled(WHAT, 1.0, choices.len())?,
-            starts: memory::filled(WHAT, 0, n_nodes + 1)?,
-            by_node: memory::room(WHAT, n_pairs)?,
+            by_node: Lists::new(WHAT, n_nodes, n_pairs)?,
             tried: Vec::new(),
             tried_power: 1.0,
             weights: Vec::new(),
@@ -45,33 +44,16 @@ impl ChoiceHeights {
     }
 
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, choices: &Choices, lengths: &Lengths) {
-        let Self { nodes, starts, by_node, .. } = self;
+        let Self { nodes, by_node, .. } = self;
         nodes.clear();
         nodes.extend(choices.all_pairs().iter().map(|&[a, b]| spans.join(tree, a, b)));
-        let distinct = |nodes: &[u32], at: usize| !nodes[..at].contains(&nodes[at]);
-        starts.fill(0);
-        for choice in 0..choices.len() {
-            let theirs = &nodes[choices.range(choice)];
-            let new = (0..theirs.len()).filter(|&at| distinct(theirs, at));
-            new.for_each(|at| starts[theirs[at] as usize + 1] += 1);
-        }
-        for node in 1..starts.len() {
-            starts[node] += starts[node - 1];
-        }
-        by_node.clear();
-        by_node.resize(starts[starts.len() - 1], 0);
-        for choice in 0..choices.len() {
-            let theirs = &nodes[choices.range(choice)];
-            for at in (0..theirs.len()).filter(|&at| distinct(theirs, at)) {
-                let next = &mut starts[theirs[at] as usize];
-                by_node[*next] = choice as u32;
-                *next += 1;
+        by_node.fill(|add| {
+            for choice in 0..choices.len() {
+                let theirs = &nodes[choices.range(choice)];
+                let distinct = (0..theirs.len()).filter(|&at| !theirs[..at].contains(&theirs[at]));
+                distinct.for_each(|at| add(theirs[at], choice as u32));
             }
-        }
-        // After filling, each start has advanced to the end of its node's range. So shift all
-        // starts by one.
-        starts.rotate_right(1);
-        starts[0] = 0;
+        });
         self.refresh(tree, choices, lengths);
     }
 
@@ -98,12 +80,8 @@ impl ChoiceHeights {
         luce::probability(&self.weights, choices.blocks(choice))
     }
 
-    fn of(&self, node: u32) -> std::ops::Range<usize> {
-        self.starts[node as usize]..self.starts[node as usize + 1]
-    }
-
     pub(super) fn weight(&self, choices: &Choices, node: u32) -> f64 {
-        self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
+        self.by_node.of(node).iter().map(|&choice| choices.weight(choice as usize)).sum()
     }
 
     pub(super) fn gain(&mut self, choices: &Choices, noises: &Noises, node: u32, height: f64) -> f64 {
@@ -111,8 +89,8 @@ impl ChoiceHeights {
         let old = std::mem::replace(&mut self.powers[node as usize], self.tried_power);
         self.tried.clear();
         let mut gain = 0.0;
-        for at in self.of(node) {
-            let choice = self.by_node[at] as usize;
+        for at in 0..self.by_node.of(node).len() {
+            let choice = self.by_node.of(node)[at] as usize;
             let clear = self.probability(choices, choice);
             gain += choice_gain(choices, noises, choice, [self.clear[choice], clear]);
             self.tried.push((choice as u32, clear));
@@ -191,6 +169,6 @@ impl ChoiceHeights {
 }
 
 fn choice_gain(choices: &Choices, noises: &Noises, choice: usize, [old, new]: [f64; 2]) -> f64 {
-    let noise = noises.link(noises.level(choices.person(choice))).noise();
+    let noise = noises.of(choices.person(choice)).noise();
     choices.weight(choice) * (choices.log(choice, new, noise) - choices.log(choice, old, noise))
 }

@@ -80,7 +80,7 @@ impl ChoiceScores {
             let [a, b] = [two[0].outer, two[1].outer];
             if a == b { a } else { rest.spans.join(rest.tree, a, b) }
         }));
-        let noise = rest.noises.link(rest.noises.level(choices.person(choice))).noise();
+        let noise = rest.noises.of(choices.person(choice)).noise();
         let scored = Scored { choices, choice, weight: choices.weight(choice), noise, tree: rest.tree };
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }

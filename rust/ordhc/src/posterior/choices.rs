@@ -12,9 +12,9 @@
 //! * closest leaf and farthest leaf from a reference leaf: the pair of the closest leaf, all pairs between, the pair of
 //!   the farthest leaf.
 
+use super::lists::Lists;
 use super::luce::n_orders;
 use crate::error::Result;
-use crate::memory;
 use crate::sorting::{order_by, order_by_key};
 
 /// An answer that ranks pairs of leaves by closeness. The pairs are consecutive in the list of all pairs, starting at
@@ -30,12 +30,11 @@ struct Choice {
     by_chance: f64,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Choices {
     choices: Vec<Choice>,
     pairs: Vec<[u32; 2]>,
-    starts: Vec<usize>,
-    by_leaf: Vec<u32>,
+    by_leaf: Lists<u32>,
     leaf_weights: Vec<f64>,
 }
 
@@ -84,31 +83,26 @@ impl Choices {
             let ((order, weight, person), (other, their_weight, their_person)) = (&given[one], &given[other]);
             order.cmp(other).then(person.cmp(their_person)).then(weight.total_cmp(their_weight))
         });
-        let mut new = Self { starts: memory::filled(WHAT, 0, n_leaves + 1)?, ..Self::default() };
+        let (mut choices, mut all_pairs) = (Vec::new(), Vec::new());
         for at in sorted {
             let ((pairs, blocks), weight, person) = std::mem::take(&mut given[at]);
             let mut leaves: Vec<u32> = pairs.iter().flatten().copied().collect();
             leaves.sort_unstable();
             leaves.dedup();
-            leaves.iter().for_each(|&leaf| new.starts[leaf as usize + 1] += 1);
             let by_chance = 1.0 / n_orders(&blocks);
-            new.choices.push(Choice { first: new.pairs.len(), blocks, leaves, weight, person, by_chance });
-            new.pairs.extend(pairs);
+            choices.push(Choice { first: all_pairs.len(), blocks, leaves, weight, person, by_chance });
+            all_pairs.extend(pairs);
         }
-        for leaf in 0..n_leaves {
-            new.starts[leaf + 1] += new.starts[leaf];
-        }
-        let mut next = new.starts.clone();
-        new.by_leaf = memory::filled(WHAT, 0, new.starts[n_leaves])?;
-        for (at, choice) in new.choices.iter().enumerate() {
-            for &leaf in &choice.leaves {
-                new.by_leaf[next[leaf as usize]] = at as u32;
-                next[leaf as usize] += 1;
+        let mut by_leaf: Lists<u32> =
+            Lists::new(WHAT, n_leaves, choices.iter().map(|choice| choice.leaves.len()).sum())?;
+        by_leaf.fill(|add| {
+            for (choice, at) in choices.iter().zip(0..) {
+                choice.leaves.iter().for_each(|&leaf| add(leaf, at));
             }
-        }
-        let weight = |leaf: usize| new.of(leaf as u32).iter().map(|&choice| new.weight(choice as usize)).sum();
-        new.leaf_weights = (0..n_leaves).map(weight).collect();
-        Ok(new)
+        });
+        let weight = |leaf: u32| by_leaf.of(leaf).iter().map(|&choice| choices[choice as usize].weight).sum();
+        let leaf_weights = (0..n_leaves as u32).map(weight).collect();
+        Ok(Self { choices, pairs: all_pairs, by_leaf, leaf_weights })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -120,7 +114,7 @@ impl Choices {
     }
 
     pub(super) fn of(&self, leaf: u32) -> &[u32] {
-        &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
+        self.by_leaf.of(leaf)
     }
 
     pub(super) fn all_pairs(&self) -> &[[u32; 2]] {

@@ -78,20 +78,11 @@ fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::kinds::permutations;
     use super::*;
 
     fn orders(count: usize) -> Vec<Vec<usize>> {
-        if count == 0 {
-            return vec![vec![]];
-        }
-        let with_last = |order: Vec<usize>| {
-            (0..count).map(move |place| {
-                let mut order = order.clone();
-                order.insert(place, count - 1);
-                order
-            })
-        };
-        orders(count - 1).into_iter().flat_map(with_last).collect()
+        permutations(&(0..count).collect::<Vec<_>>())
     }
 
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {

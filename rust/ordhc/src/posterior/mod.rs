@@ -42,6 +42,7 @@ mod increments;
 mod information;
 mod lengths;
 mod link;
+mod lists;
 mod luce;
 mod node_sums;
 mod pairs;

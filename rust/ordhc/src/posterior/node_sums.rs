@@ -2,13 +2,14 @@
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
+use super::lists::Lists;
 use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
 /// The total weight of the answers that say that a node is higher (if `above`) or lower than the node `other`. The
 /// nodes are the lowest common ancestors of the two pairs of an answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct NodeSum {
     other: u32,
     above: bool,
@@ -25,7 +26,7 @@ pub(super) struct NodeSums {
     /// For each noise level: the weight of the answers about two pairs with the same lowest common ancestor.
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
-    by_node: Vec<NodeSum>,
+    by_node: Lists<NodeSum>,
     /// A buffer. All elements are 0 between uses.
     sums: Vec<f64>,
     touched: Vec<u32>,
@@ -34,13 +35,12 @@ pub(super) struct NodeSums {
 impl NodeSums {
     pub(super) fn new(n_nodes: usize, n_answers: usize, n_levels: usize) -> Result<Self> {
         const WHAT: &str = "answers by node";
-        let nothing = NodeSum { other: 0, above: false, level: 0, weight: 0.0 };
         Ok(Self {
             starts: memory::filled(WHAT, 0, n_nodes + 1)?,
             merged: memory::room(WHAT, 2 * n_answers)?,
             even: vec![0.0; n_levels],
             joins: memory::room(WHAT, n_answers)?,
-            by_node: memory::filled(WHAT, nothing, 2 * n_answers)?,
+            by_node: Lists::new(WHAT, n_nodes, 2 * n_answers)?,
             sums: memory::filled(WHAT, 0.0, 2 * n_nodes * n_levels)?,
             touched: Vec::new(),
         })
@@ -50,36 +50,26 @@ impl NodeSums {
         let n_nodes = self.starts.len() - 1;
         let n_cells = 2 * self.even.len();
         self.joins.clear();
-        self.starts.fill(0);
         self.even.fill(0.0);
         for answer in answers.all() {
             let joins = [answer.near, answer.far].map(|[a, b]| spans.join(tree, a, b));
             if joins[0] == joins[1] {
                 self.even[noises.level(answer.person) as usize] += answer.weight;
-            } else {
-                joins.iter().for_each(|&node| self.starts[node as usize + 1] += 1);
             }
             self.joins.push(joins);
         }
-        for node in 0..n_nodes {
-            self.starts[node + 1] += self.starts[node];
-        }
-        for (answer, &[near, far]) in answers.all().iter().zip(&self.joins) {
-            if near != far {
-                let level = noises.level(answer.person);
-                for (node, other, above) in [(near, far, true), (far, near, false)] {
-                    self.by_node[self.starts[node as usize]] = NodeSum { other, above, level, weight: answer.weight };
-                    self.starts[node as usize] += 1;
-                }
+        let joins = &self.joins;
+        self.by_node.fill(|add| {
+            for (answer, &[near, far]) in answers.all().iter().zip(joins).filter(|(_, [near, far])| near != far) {
+                let (level, weight) = (noises.level(answer.person), answer.weight);
+                add(near, NodeSum { other: far, above: true, level, weight });
+                add(far, NodeSum { other: near, above: false, level, weight });
             }
-        }
-        // After filling, each start has advanced to the end of its node's range.
+        });
         self.merged.clear();
-        let mut from = 0;
         for node in 0..n_nodes {
-            let to = self.starts[node];
             self.starts[node] = self.merged.len();
-            for entry in &self.by_node[from..to] {
+            for entry in self.by_node.of(node as u32) {
                 let at = entry.other as usize * n_cells + 2 * entry.level as usize + usize::from(entry.above);
                 if self.sums[at] == 0.0 {
                     self.touched.push(at as u32);
@@ -91,7 +81,6 @@ impl NodeSums {
                 let (other, level) = (at / n_cells as u32, (at as usize % n_cells / 2) as u8);
                 self.merged.push(NodeSum { other, above: at % 2 == 1, level, weight });
             }
-            from = to;
         }
         self.starts[n_nodes] = self.merged.len();
     }

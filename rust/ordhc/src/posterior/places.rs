@@ -105,7 +105,7 @@ impl Scores {
         let inside = |leaf: u32| rest.inside[leaf as usize];
         let Answer { near, far, weight, person } = *answer;
         let offset = rest.lengths.offset(answer);
-        let link = rest.noises.link(rest.noises.level(person));
+        let link = rest.noises.of(person);
         let varies = |pair: [u32; 2]| inside(pair[0]) != inside(pair[1]);
         let outer = |[a, b]: [u32; 2]| if inside(a) { b } else { a };
         let (near_varies, far_varies) = (varies(near), varies(far));

@@ -129,52 +129,20 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::exact::all_of_any_degree;
     use super::*;
-
-    /// Returns all trees with `n` leaves, binary or not. Each tree is the list of the numbers of leaves of its inner
-    /// nodes.
-    fn trees(n: usize) -> Vec<Vec<u32>> {
-        fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
-            let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };
-            let mut found = Vec::new();
-            for chosen in 0..1u32 << others.len() {
-                let (mut part, mut rest) = (vec![*first], Vec::new());
-                for (at, &leaf) in others.iter().enumerate() {
-                    if chosen >> at & 1 == 1 { part.push(leaf) } else { rest.push(leaf) }
-                }
-                if part.len() == whole {
-                    continue;
-                }
-                for tree in all(&part) {
-                    found.extend(forests(&rest, whole).into_iter().map(|other| [tree.clone(), other].concat()));
-                }
-            }
-            found
-        }
-        fn all(leaves: &[u32]) -> Vec<Vec<u32>> {
-            if leaves.len() == 1 {
-                return vec![vec![]];
-            }
-            let with_root = |mut tree: Vec<u32>| {
-                tree.push(leaves.len() as u32);
-                tree
-            };
-            forests(leaves, leaves.len()).into_iter().map(with_root).collect()
-        }
-        all(&(0..n as u32).collect::<Vec<_>>())
-    }
 
     #[test]
     fn sums_are_those_over_all_trees() {
         // The numbers of trees are known from Schröder's fourth problem.
-        assert_eq!((2..7).map(|n| trees(n).len()).collect::<Vec<_>>(), [1, 4, 26, 236, 2752]);
+        assert_eq!((2..7).map(|n| all_of_any_degree(n).len()).collect::<Vec<_>>(), [1, 4, 26, 236, 2752]);
         for n in 2..7usize {
-            let all = trees(n);
+            let all = all_of_any_degree(n);
             let shapes = Shapes::new(n).unwrap();
             let factorial: f64 = (1..=n).map(|x| x as f64).product();
             for (cell, found) in shapes.sums.iter().enumerate() {
                 let shape = Shape::at(cell);
-                let of = |size: &u32| shape.log_node.exp() * f64::from(size - 1).powf(-shape.balance);
+                let of = |set: &u32| shape.log_node.exp() * f64::from(set.count_ones() - 1).powf(-shape.balance);
                 let sum: f64 = all.iter().map(|tree| tree.iter().map(of).product::<f64>()).sum();
                 assert!((found - (sum / factorial).ln()).abs() < 1e-9, "{n} {shape:?}: {found} {sum}");
             }

@@ -67,6 +67,12 @@ impl Noises {
         &self.links[level as usize]
     }
 
+    /// Returns the [`Link`] of a person's noise level.
+    #[inline]
+    pub(super) fn of(&self, person: u32) -> &Link {
+        self.link(self.level(person))
+    }
+
     pub(super) fn by_person(&self) -> impl Iterator<Item = f64> {
         self.levels.iter().map(|&level| self.link(level).noise())
     }

@@ -5,6 +5,7 @@ use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, Spans};
 use super::lengths::Lengths;
 use super::link::Link;
+use super::lists::Lists;
 use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
@@ -12,48 +13,10 @@ use crate::memory;
 /// A comparison that depends on the height of a node or on the length of a leaf. `at` is the index
 /// of the comparison. `sign` is 1 if a larger height or length makes the nearer pair closer,
 /// relative to the farther pair, and -1 otherwise.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Term {
     at: u32,
     sign: f32,
-}
-
-#[derive(Debug, Clone)]
-struct Lists {
-    starts: Vec<usize>,
-    terms: Vec<Term>,
-}
-
-impl Lists {
-    fn new(count: usize, n_terms: usize) -> Result<Self> {
-        const WHAT: &str = "answers by node";
-        Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
-    }
-
-    /// Fills the lists. `each` must pass every [`Term`] to its argument, together with the node or leaf that the term
-    /// depends on. `each` is called twice, and must pass the same terms in the same order.
-    fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
-        let Self { starts, terms } = self;
-        starts.fill(0);
-        each(&mut |owner, _| starts[owner as usize + 1] += 1);
-        for owner in 1..starts.len() {
-            starts[owner] += starts[owner - 1];
-        }
-        terms.clear();
-        terms.resize(starts[starts.len() - 1], Term { at: 0, sign: 0.0 });
-        each(&mut |owner, term| {
-            terms[starts[owner as usize]] = term;
-            starts[owner as usize] += 1;
-        });
-        // After filling, each start has advanced to the end of its range. So shift all starts by
-        // one.
-        starts.rotate_right(1);
-        starts[0] = 0;
-    }
-
-    fn of(&self, owner: u32) -> &[Term] {
-        &self.terms[self.starts[owner as usize]..self.starts[owner as usize + 1]]
-    }
 }
 
 /// For each comparison: the closeness of the nearer pair minus that of the farther pair, from heights and lengths.
@@ -63,8 +26,8 @@ pub(super) struct Terms {
     weights: Vec<f64>,
     people: Vec<u32>,
     joins: Vec<[u32; 2]>,
-    by_node: Lists,
-    by_leaf: Lists,
+    by_node: Lists<Term>,
+    by_leaf: Lists<Term>,
     node_weights: Vec<f64>,
     leaf_weights: Vec<f64>,
 }
@@ -73,7 +36,7 @@ impl Terms {
     pub(super) fn new(n_leaves: usize, n_nodes: usize, answers: &Answers) -> Result<Self> {
         const WHAT: &str = "answers by node";
         let all = answers.all();
-        let mut by_leaf = Lists::new(n_leaves, 4 * all.len())?;
+        let mut by_leaf = Lists::new(WHAT, n_leaves, 4 * all.len())?;
         // If a leaf is in both pairs, its length cancels.
         by_leaf.fill(|add| {
             for (answer, at) in all.iter().zip(0..) {
@@ -87,7 +50,7 @@ impl Terms {
             weights: all.iter().map(|answer| answer.weight).collect(),
             people: all.iter().map(|answer| answer.person).collect(),
             joins: memory::room(WHAT, all.len())?,
-            by_node: Lists::new(n_nodes, 2 * all.len())?,
+            by_node: Lists::new(WHAT, n_nodes, 2 * all.len())?,
             by_leaf,
             node_weights: memory::filled(WHAT, 0.0, n_nodes)?,
             leaf_weights: memory::filled(WHAT, 0.0, n_leaves)?,
@@ -142,7 +105,7 @@ impl Terms {
         match noises.shared() {
             Some(link) => terms.iter().map(|term| of(link, term)).sum(),
             None => {
-                let link = |term: &Term| noises.link(noises.level(self.people[term.at as usize]));
+                let link = |term: &Term| noises.of(self.people[term.at as usize]);
                 terms.iter().map(|term| of(link(term), term)).sum()
             }
         }

@@ -30,7 +30,7 @@ use crate::tree::Topology;
 /// ```
 pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<u32> {
     let unit = unit_of(comparisons);
-    order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
+    order(comparisons.n_leaves(), |keys, sums| add_to_sums(comparisons, unit, keys, sums), None)
 }
 
 /// Adds a hash of the comparisons about each leaf to the sum of the leaf in `sums`. `keys` has an integer for each
@@ -63,7 +63,35 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 /// # Panics
 /// If the number of keys or sums differs from the number of leaves.
 pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, keys: &[u64], sums: &mut [u64]) {
-    about_comparisons(comparisons, unit, keys, sums);
+    let Some(&first) = keys.first() else { return };
+    let rows = comparisons.rows();
+    let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
+    // The hash of a pair of different leaves does not depend on their order.
+    let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
+    let whole = |near, far| join(pair(near), pair(far));
+    let said = |whole: u64, role: u64, other: usize| field::element(join(join(whole, role), keys[other]));
+    let mut add = |leaf: usize, sum: u64| sums[leaf] = field::sum(sums[leaf], sum);
+    if let Some(weights) = comparisons.weights() {
+        rows.each(0..comparisons.len(), |at, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            let whole = whole(near, far);
+            let times = if unit == 1.0 { field::of_float(weights[at]) } else { field::of_rounded(weights[at] / unit) };
+            each_role::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
+        });
+    } else if keys.iter().all(|&key| key == first) {
+        // While the keys of all leaves are equal, all comparisons have the same hash.
+        let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
+        rows.each(0..comparisons.len(), |_, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            each_role::<K>(near, far, |leaf, role, _| add(leaf, said[role as usize]));
+        });
+    } else {
+        rows.each(0..comparisons.len(), |_, row| {
+            let (near, far) = Comparisons::<K>::pairs(row);
+            let whole = whole(near, far);
+            each_role::<K>(near, far, |leaf, role, other| add(leaf, said(whole, role, other)));
+        });
+    }
 }
 
 /// Returns a new key for each leaf: a hash of the leaf's present key and of its sum of hashes (see [`add_to_sums`]).
@@ -82,7 +110,7 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
 
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
-    order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
+    order(tree.n_leaves(), |keys, sums| add_to_sums(comparisons, unit, keys, sums), Some(tree))
 }
 
 /// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
@@ -255,38 +283,6 @@ fn unit_of<const K: usize>(comparisons: &Comparisons<'_, K>) -> f64 {
     if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { weights.iter().copied().fold(0.0, f64::max) }
 }
 
-fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, keys: &[u64], sums: &mut [u64]) {
-    let Some(&first) = keys.first() else { return };
-    let rows = comparisons.rows();
-    let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
-    // The hash of a pair of different leaves does not depend on their order.
-    let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
-    let whole = |near, far| join(pair(near), pair(far));
-    let said = |whole: u64, role: u64, other: usize| field::element(join(join(whole, role), keys[other]));
-    let mut add = |leaf: usize, sum: u64| sums[leaf] = field::sum(sums[leaf], sum);
-    if let Some(weights) = comparisons.weights() {
-        rows.each(0..comparisons.len(), |at, row| {
-            let (near, far) = Comparisons::<K>::pairs(row);
-            let whole = whole(near, far);
-            let times = if unit == 1.0 { field::of_float(weights[at]) } else { field::of_rounded(weights[at] / unit) };
-            each_role::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
-        });
-    } else if keys.iter().all(|&key| key == first) {
-        // While the keys of all leaves are equal, all comparisons have the same hash.
-        let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
-        rows.each(0..comparisons.len(), |_, row| {
-            let (near, far) = Comparisons::<K>::pairs(row);
-            each_role::<K>(near, far, |leaf, role, _| add(leaf, said[role as usize]));
-        });
-    } else {
-        rows.each(0..comparisons.len(), |_, row| {
-            let (near, far) = Comparisons::<K>::pairs(row);
-            let whole = whole(near, far);
-            each_role::<K>(near, far, |leaf, role, other| add(leaf, said(whole, role, other)));
-        });
-    }
-}
-
 /// Calls `visit(leaf, role, other)` for the leaves of a comparison, where `other` is the other leaf of the pair of
 /// `leaf`. The role is 1 in the near pair and 2 in the far pair. In a triplet, the near leaf has role 3, and the leaf
 /// that is in both pairs is visited only in the near pair.
@@ -304,7 +300,8 @@ fn join(a: u64, b: u64) -> u64 {
     mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
 }
 
-fn mix(x: u64) -> u64 {
+/// Returns a hash of an integer (the finalizer of SplitMix64).
+pub(crate) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

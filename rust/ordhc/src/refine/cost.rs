@@ -5,10 +5,10 @@ use std::ops::{Add, Mul, Sub};
 use super::climb::{Looked, Objective};
 use super::lanes::Places;
 use super::shape::Shape;
-use crate::agglomerate::{Matrix, Values};
+use crate::agglomerate::{Matrix, Values, with_values};
 use crate::error::Result;
 use crate::memory::Buffer;
-use crate::numbers::Held;
+use crate::numbers::{Held, Number};
 
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Real for f32 {}
@@ -188,12 +188,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
 }
 
 fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
-    match values {
-        Values::F64(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, value)),
-        Values::F32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),
-        Values::I64(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, value as f64)),
-        Values::I32(values) => values.iter().enumerate().for_each(|(at, &value)| to(at, f64::from(value))),
-    }
+    with_values!(values, values => values.iter().enumerate().for_each(|(at, value)| to(at, value.float())));
 }
 
 /// Calls `visit` with (i, j, value) and (j, i, value) for each pair of leaves. If the two triangles of the matrix

@@ -27,7 +27,6 @@
 //!
 //! [`optimal_leaf_order`] does not change the tree, but swaps children so that neighbouring leaves are close.
 
-mod anneal;
 pub(crate) mod canonical;
 mod climb;
 mod cost;

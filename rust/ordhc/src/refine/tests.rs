@@ -246,7 +246,6 @@ fn small_trees_reach_the_optimum() {
             }
             assert_eq!(reached, best);
         }
-        println!("{n} leaves: {optimal} of {searches} searches end at an optimum");
         assert!(2 * optimal > searches, "{n} leaves: only {optimal} of {searches} searches end at an optimum");
     }
 }

@@ -18,6 +18,8 @@ struct Node {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingTree {
     nodes: Vec<Node>,
+    /// The root of the tree that grows from the first leaf (node 0) by [`Self::insert`].
+    root: u32,
 }
 
 impl GrowingTree {
@@ -26,6 +28,8 @@ impl GrowingTree {
         self.nodes.len() as u32 - 1
     }
 
+    /// Makes a node with the children `a` and `b`. The leaf of `b` represents the new node in questions, so that nested
+    /// nodes are represented by different leaves if `b` is a new leaf.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);
@@ -38,17 +42,11 @@ impl GrowingTree {
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {
-                let Node { parent: above, next, previous, .. } = self.nodes[node as usize];
+                let links = self.nodes[node as usize];
                 let parent = self.pair(node, sub);
-                let new = &mut self.nodes[parent as usize];
-                (new.parent, new.next, new.previous) = (above, next, previous);
-                if next != NONE {
-                    self.nodes[next as usize].previous = parent;
-                }
-                if previous != NONE {
-                    self.nodes[previous as usize].next = parent;
-                } else if above != NONE {
-                    self.nodes[above as usize].first = parent;
+                self.link(parent, links);
+                if node == self.root {
+                    self.root = parent;
                 }
                 parent
             }
@@ -59,20 +57,30 @@ impl GrowingTree {
         }
     }
 
+    /// Inserts a leaf at a position of the tree. Returns the parent of the new node, and the new node.
+    pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
+        let new = self.leaf(leaf);
+        [self.put(place, new), new]
+    }
+
     pub(crate) fn replace(&mut self, old: u32, sub: u32) {
-        let Node { parent, next, previous, .. } = self.nodes[old as usize];
-        let new = &mut self.nodes[sub as usize];
-        (new.parent, new.next, new.previous) = (parent, next, previous);
-        if next != NONE {
-            self.nodes[next as usize].previous = sub;
-        }
-        if previous != NONE {
-            self.nodes[previous as usize].next = sub;
-        } else if parent != NONE {
-            self.nodes[parent as usize].first = sub;
-        }
+        self.link(sub, self.nodes[old as usize]);
         let gone = &mut self.nodes[old as usize];
         (gone.parent, gone.next, gone.previous) = (NONE, NONE, NONE);
+    }
+
+    /// Gives `node` a parent and siblings.
+    fn link(&mut self, node: u32, Node { parent, next, previous, .. }: Node) {
+        let new = &mut self.nodes[node as usize];
+        (new.parent, new.next, new.previous) = (parent, next, previous);
+        if next != NONE {
+            self.nodes[next as usize].previous = node;
+        }
+        if previous != NONE {
+            self.nodes[previous as usize].next = node;
+        } else if parent != NONE {
+            self.nodes[parent as usize].first = node;
+        }
     }
 
     fn adopt(&mut self, parent: u32, child: u32) {
@@ -86,6 +94,26 @@ impl GrowingTree {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    pub(crate) fn root(&self) -> u32 {
+        self.root
+    }
+
+    /// Returns all nodes at and below the root, parents first.
+    pub(crate) fn nodes(&self) -> Vec<u32> {
+        let mut order = vec![self.root];
+        let mut at = 0;
+        while at < order.len() {
+            order.extend(self.children(order[at]));
+            at += 1;
+        }
+        order
+    }
+
+    /// Returns a node and the nodes above it.
+    pub(crate) fn up_from(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(Some(node), |&node| Some(self.parent(node)).filter(|&up| up != NONE))
     }
 
     pub(crate) fn parent(&self, node: u32) -> u32 {
@@ -120,10 +148,6 @@ impl GrowingTree {
 
     pub(crate) fn representative(&self, node: u32) -> u32 {
         self.nodes[node as usize].leaf
-    }
-
-    pub(crate) fn represent(&mut self, node: u32, leaf: u32) {
-        self.nodes[node as usize].leaf = leaf;
     }
 }
 

@@ -26,21 +26,17 @@ pub(crate) use sketch::Sketch;
 pub(crate) use walk::Walk;
 
 #[cfg(test)]
-fn random_tree(n: u32, degree: usize, seed: u64) -> (GrowingTree, u32) {
+fn random_tree(n: u32, degree: usize, seed: u64) -> GrowingTree {
     use rand::{RngExt, SeedableRng};
 
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let mut tree = GrowingTree::default();
-    let mut root = tree.leaf(0);
+    tree.leaf(0);
     for leaf in 1..n {
         let node = random.random_range(0..tree.len() as u32);
         let children = tree.children(node).count();
         let place = if children > 0 && children < degree { Place::Under(node) } else { Place::Above(node) };
-        let new = tree.leaf(leaf);
-        let parent = tree.put(place, new);
-        if place == Place::Above(root) {
-            root = parent;
-        }
+        tree.insert(place, leaf);
     }
-    (tree, root)
+    tree
 }

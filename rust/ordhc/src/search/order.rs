@@ -68,9 +68,9 @@ impl Order {
 
     /// Returns this insertion order without a leaf, or an error if the order has no other leaf. The new order begins
     /// with the other leaves of `tree`, which keep their positions in `tree`.
-    pub(crate) fn without(&self, leaf: u32, tree: &GrowingTree, root: u32) -> Result<Self> {
-        let unplaced = self.unplaced(tree, root).into_iter().filter(|&other| other != leaf);
-        let mut placed: Vec<u32> = tree.leaves(root).filter(|&other| other != leaf).collect();
+    pub(crate) fn without(&self, leaf: u32, tree: &GrowingTree) -> Result<Self> {
+        let unplaced = self.unplaced(tree).into_iter().filter(|&other| other != leaf);
+        let mut placed: Vec<u32> = tree.leaves(tree.root()).filter(|&other| other != leaf).collect();
         placed.sort_unstable();
         if placed.is_empty() {
             let leaves: Vec<u32> = unplaced.collect();
@@ -78,12 +78,12 @@ impl Order {
             return if leaves.is_empty() { Err(error) } else { Ok(Self::new(leaves)) };
         }
         let number = |leaf: u32| placed.binary_search(&leaf).ok().map(|at| at as u32);
-        let left = Sketch::of(tree, root, u32::MAX as usize).renumbered(number).finish(placed.len())?;
+        let left = Sketch::of(tree, u32::MAX as usize).renumbered(number).finish(placed.len())?;
         Ok(Self::after(left.topology(), &placed, unplaced))
     }
 
-    pub(crate) fn unplaced(&self, tree: &GrowingTree, root: u32) -> Vec<u32> {
-        let placed: HashSet<u32> = tree.leaves(root).collect();
+    pub(crate) fn unplaced(&self, tree: &GrowingTree) -> Vec<u32> {
+        let placed: HashSet<u32> = tree.leaves(tree.root()).collect();
         self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
     }
 
@@ -105,25 +105,17 @@ impl Order {
         self.n_known().max(self.len().min(2))
     }
 
-    pub(crate) fn first(&self) -> u32 {
-        self.leaves[0]
-    }
-
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }
 
-    pub(crate) fn tree(&self) -> (GrowingTree, u32) {
+    pub(crate) fn tree(&self) -> GrowingTree {
         let mut tree = GrowingTree::default();
-        let mut root = tree.leaf(self.first());
+        tree.leaf(self.leaf(0));
         for (place, leaf) in self.known() {
-            let new = tree.leaf(leaf);
-            let parent = tree.put(place, new);
-            if place == Place::Above(root) {
-                root = parent;
-            }
+            tree.insert(place, leaf);
         }
-        (tree, root)
+        tree
     }
 
     pub(crate) fn leaf(&self, at: usize) -> u32 {
@@ -145,8 +137,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
-            let (tree, root) = random_tree(n, degree, seed);
-            let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
+            let tree = random_tree(n, degree, seed);
+            let expected = Sketch::of(&tree, n as usize).finish(n as usize).unwrap();
             // Leaf k of the tree has another id, `leaves[k]`, in the insertion order.
             let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
             let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
@@ -155,14 +147,13 @@ mod tests {
             let number = |leaf: u32| leaves.iter().position(|&known| known == leaf).unwrap() as u32;
             let mut renamed = order.clone();
             renamed.leaves.iter_mut().take(n as usize).for_each(|leaf| *leaf = number(*leaf));
-            let (again, root) = renamed.tree();
-            let of = |tree: &GrowingTree, root| Sketch::of(tree, root, n as usize).finish(n as usize).unwrap().topology().clone();
+            let of = |tree: &GrowingTree| Sketch::of(tree, n as usize).finish(n as usize).unwrap().topology().clone();
             let expected = expected.topology();
-            prop_assert_eq!(&of(&again, root), expected);
+            prop_assert_eq!(&of(&renamed.tree()), expected);
             let pivots = PivotTree::of(&renamed);
-            prop_assert_eq!(&of(pivots.tree(), pivots.root()), expected);
+            prop_assert_eq!(&of(pivots.tree()), expected);
             let sized = SizedTree::of(&renamed);
-            prop_assert_eq!(&of(sized.tree(), sized.root()), expected);
+            prop_assert_eq!(&of(sized.tree()), expected);
         }
     }
 }

@@ -48,7 +48,6 @@ const UNDER: u32 = u32::MAX - 1;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PivotTree {
     tree: GrowingTree,
-    root: u32,
     start: u32,
     states: Vec<State>,
     above: Vec<u32>,
@@ -71,13 +70,13 @@ struct Scratch {
 impl PivotTree {
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
-        new.root = new.tree.leaf(leaf);
-        new.start = new.place(Place::Above(new.root), NONE);
+        let root = new.tree.leaf(leaf);
+        new.start = new.place(Place::Above(root), NONE);
         new
     }
 
     pub(crate) fn of(order: &Order) -> Self {
-        let mut new = Self::new(order.first());
+        let mut new = Self::new(order.leaf(0));
         for (place, leaf) in order.known() {
             let state = match place {
                 Place::Above(node) => new.above[node as usize],
@@ -95,10 +94,6 @@ impl PivotTree {
 
     pub(crate) fn tree(&self) -> &GrowingTree {
         &self.tree
-    }
-
-    pub(crate) fn root(&self) -> u32 {
-        self.root
     }
 
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
@@ -122,18 +117,9 @@ impl PivotTree {
 
     pub(crate) fn insert(&mut self, state: u32, leaf: u32) {
         let place = self.place_of(state);
-        let new = self.tree.leaf(leaf);
-        let parent = self.tree.put(place, new);
+        let [parent, new] = self.tree.insert(place, leaf);
         let (first, second, size) = match place {
-            Place::Above(node) => {
-                if node == self.root {
-                    self.root = parent;
-                }
-                // Let the new leaf represent its parent in questions, so that nested nodes are represented by different
-                // leaves.
-                self.tree.represent(parent, leaf);
-                (node, new, 3)
-            }
+            Place::Above(node) => (node, new, 3),
             Place::Under(_) => (new, self.tree.next(new), 2),
         };
         let mut next = [NONE; 4];

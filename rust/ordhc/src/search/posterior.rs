@@ -114,10 +114,8 @@ impl Posterior {
         let degree = above.degree;
         self.spots.push(Spot { up: at, next, ..child });
         if degree == CROWD + 1 {
-            let mut each = new;
-            while each != NONE {
+            for each in self.children(at).collect::<Vec<_>>() {
                 self.crowd.insert(self.spots[each as usize].node, each);
-                each = self.spots[each as usize].next;
             }
         } else if degree > CROWD {
             self.crowd.insert(child.node, new);
@@ -208,10 +206,7 @@ impl Posterior {
     /// does not store this weight, the new edges get the weight `own` of the closest node that is in `spots`, at
     /// `place` or above.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
-        let node = match place {
-            Place::Above(node) => node,
-            Place::Under(node) => node,
-        };
+        let (Place::Above(node) | Place::Under(node)) = place;
         let mut at = 0;
         for &next in path[1..].iter().map(|next| if *next == parent { &node } else { next }) {
             if self.spots[at as usize].first == NONE {
@@ -255,27 +250,23 @@ impl Posterior {
     }
 
     pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
-        match place {
-            Place::Above(node) => {
-                let (at, unit) = self.find(tree, node);
-                unit * self.spots[at as usize].own
-            }
-            Place::Under(node) => {
-                let (at, unit) = self.find(tree, node);
-                if self.open(tree, at) {
-                    let Spot { scale, under, .. } = self.spots[at as usize];
-                    return unit * scale * under;
-                }
-                0.0
-            }
+        let (Place::Above(node) | Place::Under(node)) = place;
+        let (at, unit) = self.find(tree, node);
+        if let Place::Above(_) = place {
+            return unit * self.spots[at as usize].own;
         }
+        if !self.open(tree, at) {
+            return 0.0;
+        }
+        let Spot { scale, under, .. } = self.spots[at as usize];
+        unit * scale * under
     }
 
     pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {
         let mut best = (Place::Above(self.spots[0].node), 0.0);
-        self.stack.clear();
-        self.stack.push((0, 1.0));
-        while let Some((at, unit)) = self.stack.pop() {
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push((0, 1.0));
+        while let Some((at, unit)) = stack.pop() {
             let Spot { node, first, own, sum, scale, under, .. } = self.spots[at as usize];
             if unit * sum <= best.1 {
                 continue;
@@ -293,12 +284,9 @@ impl Posterior {
             if unit * under > best.1 {
                 best = (Place::Under(node), unit * under);
             }
-            let mut child = first;
-            while child != NONE {
-                self.stack.push((child, unit));
-                child = self.spots[child as usize].next;
-            }
+            stack.extend(self.children(at).map(|child| (child, unit)));
         }
+        self.stack = stack;
         best
     }
 
@@ -320,11 +308,7 @@ impl Posterior {
             }
             let unit = unit * scale;
             found.push((Place::Under(node), unit * under));
-            let mut child = first;
-            while child != NONE {
-                stack.push((child, unit));
-                child = self.spots[child as usize].next;
-            }
+            stack.extend(self.children(at).map(|child| (child, unit)));
         }
         found.retain(|&(_, weight)| weight >= least);
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -357,9 +341,9 @@ impl Posterior {
         may: impl Fn(u32, [u32; 2]) -> bool,
     ) -> Option<Pivot> {
         let mut best: Option<Pivot> = None;
-        self.stack.clear();
-        self.stack.push((0, 1.0));
-        while let Some((at, unit)) = self.stack.pop() {
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.push((0, 1.0));
+        while let Some((at, unit)) = stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
             // For each pivot at or below this node, the probability of the outcome "outside" is at least `1.0 - all`.
             // The value of a question about such a pivot is largest if the three other outcomes are equally likely.
@@ -379,18 +363,13 @@ impl Posterior {
                 }
             }
             // Visit the child with the largest weight first.
-            let from = self.stack.len();
-            let mut child = self.spots[at as usize].first;
-            while child != NONE {
-                let Spot { next, .. } = self.spots[child as usize];
-                if tree.degree(self.spots[child as usize].node) > 0 {
-                    self.stack.push((child, unit));
-                }
-                child = next;
-            }
-            let spots = &self.spots;
-            self.stack[from..].sort_by(|a, b| spots[a.0 as usize].sum.total_cmp(&spots[b.0 as usize].sum));
+            let from = stack.len();
+            let is_inner = |child: &u32| tree.degree(self.spots[*child as usize].node) > 0;
+            stack.extend(self.children(at).filter(is_inner).map(|child| (child, unit)));
+            let sum = |entry: &(u32, f64)| self.spots[entry.0 as usize].sum;
+            stack[from..].sort_by(|a, b| sum(a).total_cmp(&sum(b)));
         }
+        self.stack = stack;
         best
     }
 

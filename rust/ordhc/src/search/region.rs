@@ -52,9 +52,9 @@ const SMALLEST_SHARE: u32 = 8;
 const TABLE: usize = 1 << 12;
 
 impl Region {
-    pub(crate) fn whole(&mut self, tree: &GrowingTree, root: u32) {
+    pub(crate) fn whole(&mut self, tree: &GrowingTree) {
         self.is_inside = false;
-        self.fill(tree, root, |_, _| true);
+        self.fill(tree, tree.root(), |_, _| true);
     }
 
     /// Fills the region with `places`, the positions that are still possible for a new leaf. The positions must be
@@ -209,10 +209,7 @@ mod tests {
     use crate::search::random_tree;
 
     fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
-        let below = |top: u32| {
-            let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
-            all.iter().filter(|&&at| std::iter::successors(Some(at), up).any(|at| at == top)).count() as f64
-        };
+        let below = |top: u32| all.iter().filter(|&&at| tree.up_from(at).any(|at| at == top)).count() as f64;
         let mut sizes: Vec<f64> = tree.children(node).map(below).collect();
         sizes.sort_by(|a, b| b.total_cmp(a));
         let wide = all.iter().filter(|&&at| tree.children(at).count() > 2).count() as f64;
@@ -224,7 +221,7 @@ mod tests {
     fn pivots_are_the_best_ones() {
         for seed in 0..30 {
             let n = 3 + seed as u32 * 3;
-            let (tree, root) = random_tree(n, 2, seed);
+            let tree = random_tree(n, 2, seed);
             let all: Vec<u32> = (0..tree.len() as u32).collect();
             let entropy = |node| {
                 let parts = outcomes(&tree, &all, node);
@@ -234,7 +231,7 @@ mod tests {
             let inner = || all.iter().copied().filter(|&node| tree.first(node) != NONE);
             let best = |cost: &dyn Fn(u32) -> f64| inner().map(cost).fold(f64::INFINITY, f64::min);
             let mut region = Region::default();
-            region.whole(&tree, root);
+            region.whole(&tree);
             let (top, pivot) = (0, region.pivot(0, PivotRule::Entropy));
             assert!((entropy(region.node(pivot)) - best(&entropy)).abs() < 1e-9);
             let pivot = region.pivot(top, PivotRule::Halving);
@@ -245,10 +242,7 @@ mod tests {
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();
-            let below = |node: u32| {
-                let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
-                std::iter::successors(Some(node), up).any(|node| gone.contains(&node))
-            };
+            let below = |node: u32| tree.up_from(node).any(|node| gone.contains(&node));
             let left: Vec<Place> = all.iter().filter(|&&node| !below(node)).map(|&node| Place::Above(node)).collect();
             assert_eq!(outside as usize, left.len());
             assert_eq!(Region::default().load(&tree, &left), outside);

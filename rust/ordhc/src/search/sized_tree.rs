@@ -9,7 +9,6 @@ use super::place::Place;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
-    root: u32,
     leaves: Vec<u32>,
     inner: Vec<u32>,
     degrees: Vec<u32>,
@@ -20,16 +19,16 @@ pub(crate) struct SizedTree {
 impl SizedTree {
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
-        new.root = new.tree.leaf(leaf);
+        let root = new.tree.leaf(leaf);
         new.leaves.push(1);
         new.inner.push(0);
         new.degrees.push(0);
-        new.note(leaf, new.root);
+        new.note(leaf, root);
         new
     }
 
     pub(crate) fn of(order: &Order) -> Self {
-        let mut new = Self::new(order.first());
+        let mut new = Self::new(order.leaf(0));
         for (place, leaf) in order.known() {
             new.insert(place, leaf);
         }
@@ -49,7 +48,7 @@ impl SizedTree {
     }
 
     pub(crate) fn root(&self) -> u32 {
-        self.root
+        self.tree.root()
     }
 
     pub(crate) fn node_of(&self, leaf: u32) -> u32 {
@@ -86,39 +85,29 @@ impl SizedTree {
     }
 
     pub(crate) fn path(&self, node: u32, path: &mut Vec<u32>) {
-        let up = |&node: &u32| Some(self.tree.parent(node)).filter(|&up| up != NONE);
         path.clear();
-        path.extend(std::iter::successors(Some(node), up));
+        path.extend(self.tree.up_from(node));
         path.reverse();
     }
 
     pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
-        let new = self.tree.leaf(leaf);
-        let parent = self.tree.put(place, new);
+        let [parent, new] = self.tree.insert(place, leaf);
         self.note(leaf, new);
         for (counts, count) in [(&mut self.leaves, 1), (&mut self.inner, 0), (&mut self.degrees, 0)] {
             counts.resize(self.tree.len(), count);
         }
         let mut grown = 0;
         if let Place::Above(node) = place {
-            // Let the new leaf represent its parent in questions, so that nested nodes are represented by different
-            // leaves.
-            self.tree.represent(parent, leaf);
             self.leaves[parent as usize] = self.leaves[node as usize];
             self.inner[parent as usize] = self.inner[node as usize];
             self.degrees[parent as usize] = 1;
             grown = 1;
-            if node == self.root {
-                self.root = parent;
-            }
         }
         self.degrees[parent as usize] += 1;
         self.widest = self.widest.max(self.degrees[parent as usize]);
-        let mut at = parent;
-        while at != NONE {
+        for at in self.tree.up_from(parent) {
             self.leaves[at as usize] += 1;
             self.inner[at as usize] += grown;
-            at = self.tree.parent(at);
         }
         [parent, new]
     }

@@ -13,9 +13,9 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
+    pub(crate) fn of(tree: &GrowingTree, n: usize) -> Self {
         let mut sketch = Self::default();
-        sketch.tree(0, tree, root, n as u32);
+        sketch.tree(0, tree, tree.root(), n as u32);
         sketch
     }
 

@@ -32,3 +32,4 @@ pub use kernel::{Kernel, Normalization, mulk3, mulk4};
 pub use leaf_lengths::leaf_lengths;
 pub use sparse_adds::sparse_adds;
 pub use triangle::Triangle;
+pub(crate) use triangle::nth_pair;

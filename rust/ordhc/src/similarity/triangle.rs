@@ -113,9 +113,28 @@ impl Triangle {
     }
 }
 
+/// Returns the pair `i < j` with the index `number` in the order (0, 1), (0, 2), (1, 2), (0, 3), ..., where pairs are
+/// sorted by `j`, then by `i`.
+pub(crate) fn nth_pair(number: u128) -> [usize; 2] {
+    let mut j = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
+    while j * (j - 1) / 2 > number {
+        j -= 1;
+    }
+    while (j + 1) * j / 2 <= number {
+        j += 1;
+    }
+    [(number - j * (j - 1) / 2) as usize, j as usize]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_numbered() {
+        let pairs = (1..60).flat_map(|j| (0..j).map(move |i| [i, j]));
+        assert!((0..).zip(pairs).all(|(number, pair)| nth_pair(number) == pair));
+    }
 
     #[test]
     fn positions_count_up() {

@@ -8,6 +8,7 @@ use super::comparison::Compared;
 use super::joins::dendrogram_of_joins;
 use super::sorting::{Sorting, cost};
 use crate::error::Result;
+use crate::learn::Told;
 use crate::learn::asking::Strategy;
 use crate::memory;
 use crate::similarity::{Triangle, condensed_len};
@@ -219,7 +220,7 @@ impl Strategy<4> for Complete {
         Some(Compared::question([self.representative(a, other), self.representative(b, other)], task))
     }
 
-    fn take(&mut self, compared: Compared<Contest>, answer: i8) {
+    fn take(&mut self, compared: Compared<Contest>, Told { answer, .. }: Told) {
         let (task, verdict) = compared.answered(answer);
         match task {
             Contest::Sort(at) => {

@@ -9,10 +9,11 @@ use super::{Landmarks, Pair, References, pair};
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::learn::Told;
 use crate::learn::asking::Strategy;
 use crate::linkage::Rule;
 use crate::memory;
-use crate::similarity::condensed_len;
+use crate::similarity::{condensed_len, nth_pair};
 use crate::tree::Dendrogram;
 
 /// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2). Some leaves are
@@ -160,19 +161,8 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // Use a separate random stream, so that the number of landmarks does not change the references.
     random.set_stream(1);
-    Ok(index::sample(&mut random, all, count).into_iter().map(nth_pair).collect())
-}
-
-/// Returns the `at`-th pair of leaves in the order (0,1), (0,2), (1,2), (0,3), ...
-fn nth_pair(at: usize) -> Pair {
-    let mut larger = ((1.0 + (1.0 + 8.0 * at as f64).sqrt()) / 2.0) as usize;
-    while condensed_len(larger) > at {
-        larger -= 1;
-    }
-    while condensed_len(larger + 1) <= at {
-        larger += 1;
-    }
-    pair((at - condensed_len(larger)) as u32, larger as u32)
+    let pair = |at: usize| nth_pair(at as u128).map(|leaf| leaf as u32);
+    Ok(index::sample(&mut random, all, count).into_iter().map(pair).collect())
 }
 
 impl Strategy<4> for FourK {
@@ -195,7 +185,7 @@ impl Strategy<4> for FourK {
         }
     }
 
-    fn take(&mut self, compared: Compared<Cell>, answer: i8) {
+    fn take(&mut self, compared: Compared<Cell>, Told { answer, .. }: Told) {
         let (Cell { reference, landmark, leaf }, verdict) = compared.answered(answer);
         self.n_taken += 1;
         self.set(leaf, reference, landmark, verdict.sign);
@@ -245,17 +235,6 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::learn::{Learner, Question};
     use crate::similarity::Triangle;
-
-    #[test]
-    fn pairs_are_numbered() {
-        let mut at = 0;
-        for larger in 1..60 {
-            for smaller in 0..larger {
-                assert_eq!(nth_pair(at), [smaller, larger]);
-                at += 1;
-            }
-        }
-    }
 
     #[test]
     fn what_is_drawn_is_what_was_asked_for() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::learn::Told;
 use crate::learn::asking::Strategy;
 use crate::tree::Dendrogram;
 
@@ -18,7 +19,7 @@ pub(super) struct Once<S: Strategy<4>> {
 #[derive(Debug, Clone)]
 enum State<P> {
     Open(Vec<P>),
-    Answered(i8),
+    Answered(Told),
 }
 
 impl<S: Strategy<4>> Once<S> {
@@ -35,7 +36,7 @@ impl<S: Strategy<4>> Once<S> {
             match self.asked.get_mut(&leaves) {
                 None => self.next = Some((leaves, purpose)),
                 Some(State::Open(purposes)) => purposes.push(purpose),
-                Some(State::Answered(answer)) => self.strategy.take(purpose, *answer),
+                Some(State::Answered(told)) => self.strategy.take(purpose, *told),
             }
         }
     }
@@ -51,11 +52,11 @@ impl<S: Strategy<4>> Strategy<4> for Once<S> {
         Some((leaves, (leaves, purpose)))
     }
 
-    fn take(&mut self, (leaves, purpose): Self::Purpose, answer: i8) {
-        let before = self.asked.insert(leaves, State::Answered(answer));
-        self.strategy.take(purpose, answer);
+    fn take(&mut self, (leaves, purpose): Self::Purpose, told: Told) {
+        let before = self.asked.insert(leaves, State::Answered(told));
+        self.strategy.take(purpose, told);
         if let Some(State::Open(purposes)) = before {
-            purposes.into_iter().for_each(|purpose| self.strategy.take(purpose, answer));
+            purposes.into_iter().for_each(|purpose| self.strategy.take(purpose, told));
         }
         self.find_next();
     }

@@ -7,6 +7,7 @@ use super::joins::dendrogram_of_joins;
 use super::sorting::{Sorting, cost};
 use super::{Pair, pair};
 use crate::error::Result;
+use crate::learn::Told;
 use crate::learn::asking::Strategy;
 use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
@@ -204,7 +205,7 @@ impl Strategy<4> for Single {
         Some(Compared::question(pairs, task))
     }
 
-    fn take(&mut self, compared: Compared<Duel>, answer: i8) {
+    fn take(&mut self, compared: Compared<Duel>, Told { answer, .. }: Told) {
         let (task, verdict) = compared.answered(answer);
         match task {
             Duel::Sort(at) => {

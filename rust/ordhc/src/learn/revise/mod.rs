@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::asking::Strategy;
-use super::learner::Learner;
+use super::learner::{Learner, Told};
 use super::noise::Schedule;
 use crate::error::Result;
 use crate::tree::{Dendrogram, Topology};
@@ -51,16 +51,8 @@ pub(crate) struct Revise {
     is_new: bool,
     is_done: bool,
     probe: Probe,
-    fallback: Fallback,
+    fallback: Box<dyn Learner>,
     random: ChaCha8Rng,
-}
-
-struct Fallback(Box<dyn Learner>);
-
-impl Clone for Fallback {
-    fn clone(&self) -> Self {
-        Self(self.0.boxed_clone())
-    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -99,13 +91,13 @@ impl Revise {
             is_new: true,
             is_done: n < 3,
             probe: Probe::new(prior, settings.p),
-            fallback: Fallback(fallback),
+            fallback,
             random,
         }
     }
 
     fn other(&self) -> Option<&dyn Learner> {
-        self.probe.is_useless().then_some(&*self.fallback.0)
+        self.probe.is_useless().then_some(&*self.fallback)
     }
 
     fn at_once(&self) -> usize {
@@ -177,7 +169,7 @@ impl Strategy for Revise {
 
     fn next(&mut self) -> Option<([u32; 3], Purpose)> {
         if self.probe.is_useless() {
-            let question = self.fallback.0.ask(1).ok()?.pop()?;
+            let question = self.fallback.ask(1).ok()?.pop()?;
             return Some((question.leaves, Purpose::Fallback(question.id)));
         }
         if self.queue.is_empty() && !self.is_done && std::mem::replace(&mut self.is_new, false) {
@@ -189,11 +181,11 @@ impl Strategy for Revise {
         Some((leaves, Purpose::Revise(leaves)))
     }
 
-    fn take(&mut self, purpose: Purpose, answer: i8) {
+    fn take(&mut self, purpose: Purpose, Told { answer, .. }: Told) {
         match purpose {
             Purpose::Fallback(id) => {
                 // The fallback learner has asked this question, and the answer was checked before.
-                self.fallback.0.tell(id, answer).expect("an open question");
+                self.fallback.tell(id, answer).expect("an open question");
             }
             Purpose::Revise(leaves) => {
                 leaves.iter().for_each(|&leaf| self.open[leaf as usize] -= 1);
@@ -207,7 +199,7 @@ impl Strategy for Revise {
 
     fn set_parallel(&mut self, parallel: usize) {
         self.settings.parallel = parallel.max(1);
-        self.fallback.0.set_parallel(parallel);
+        self.fallback.set_parallel(parallel);
     }
 
     fn done(&self) -> bool {

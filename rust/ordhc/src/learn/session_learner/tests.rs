@@ -42,6 +42,34 @@ fn told(kind: usize, repeat: u64, events: &[Event]) -> SessionLearner {
     session
 }
 
+/// Hands out up to `count` questions, and returns them with their numbers.
+fn hand_out(session: &mut SessionLearner, count: u64, number: &mut u64) -> Vec<(u64, [u32; 3])> {
+    session.apply(Event::Wanted(count)).unwrap();
+    let questions = (*number + 1..).zip(session.waiting(count, None).unwrap());
+    let questions: Vec<(u64, [u32; 3])> = questions.collect();
+    for &(new, leaves) in &questions {
+        session.apply(Event::Handed(new, leaves)).unwrap();
+        *number = new;
+    }
+    questions
+}
+
+/// Answers all questions until the learner is done.
+fn finish(session: &mut SessionLearner, mut number: u64, truth: fn([u32; 3]) -> i8) {
+    for _ in 0..200_000 {
+        if session.done() {
+            return;
+        }
+        hand_out(session, 5, &mut number);
+        let open = session.open(99, &[]);
+        assert!(!open.is_empty() || session.done());
+        for (number, leaves) in open {
+            session.apply(Event::Answered(number, leaves, truth(leaves).into())).unwrap();
+        }
+    }
+    assert!(session.done());
+}
+
 type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
 
 fn state(session: &mut SessionLearner) -> State {
@@ -82,12 +110,8 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
         match act {
             0 | 1 => {
                 events.push(Event::Wanted(1 + at as u64));
-                one.apply(events[before]).unwrap();
-                for leaves in one.waiting(1 + at as u64, None).unwrap() {
-                    number += 1;
-                    events.push(Event::Handed(number, leaves));
-                    one.apply(Event::Handed(number, leaves)).unwrap();
-                }
+                let handed = hand_out(&mut one, 1 + at as u64, &mut number);
+                events.extend(handed.into_iter().map(|(number, leaves)| Event::Handed(number, leaves)));
                 continue;
             }
             2 => {
@@ -127,18 +151,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
         prop_assert_eq!(state(&mut one), state(&mut told(kind, repeat, &events)));
         prop_assert_eq!(state(&mut one), state(&mut one.clone()));
     }
-    while !one.done() {
-        one.apply(Event::Wanted(1)).unwrap();
-        for leaves in one.waiting(1, None).unwrap() {
-            number += 1;
-            one.apply(Event::Handed(number, leaves)).unwrap();
-        }
-        let open = one.open(99, &[]);
-        prop_assert!(!open.is_empty() || one.done());
-        for (number, leaves) in open {
-            one.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
-        }
-    }
+    finish(&mut one, number, oracle);
     let want = told(0, 1, &[]);
     prop_assert_eq!(want.learner().n_leaves(), 8);
     let tree = one.learner().tree().unwrap().newick().to_string();
@@ -229,22 +242,7 @@ proptest! {
         let mut again = new();
         events.iter().for_each(|&event| again.apply(event).unwrap());
         prop_assert_eq!(state(&mut session), state(&mut again));
-        let mut asked = 0;
-        while !session.done() {
-            session.apply(Event::Wanted(5)).unwrap();
-            for leaves in session.waiting(5, None).unwrap() {
-                number += 1;
-                session.apply(Event::Handed(number, leaves)).unwrap();
-            }
-            let open = session.open(99, &[]);
-            // No question is open if stored answers have completed the tree.
-            prop_assert!(!open.is_empty() || session.done());
-            for (number, leaves) in open {
-                asked += 1;
-                prop_assert!(asked < 200_000);
-                session.apply(Event::Answered(number, leaves, truth_of(leaves).into())).unwrap();
-            }
-        }
+        finish(&mut session, number, truth_of);
         let tree = session.learner().tree().unwrap();
         let mut truth = crate::generate::TreeOracle::new(tree.topology());
         for (i, &a) in leaves.iter().enumerate() {
@@ -332,14 +330,7 @@ fn majorities_are_counted_when_leaves_come_and_go() {
         match act {
             0 => session.apply(Event::Added).unwrap(),
             1 => session.apply(Event::Retired(at)).unwrap(),
-            2 => {
-                session.apply(Event::Wanted(1 + u64::from(at))).unwrap();
-                for leaves in session.waiting(1 + u64::from(at), None).unwrap() {
-                    number += 1;
-                    held.push((number, leaves));
-                    session.apply(Event::Handed(number, leaves)).unwrap();
-                }
-            }
+            2 => held.extend(hand_out(&mut session, 1 + u64::from(at), &mut number)),
             _ if held.is_empty() => {}
             _ => {
                 let (number, leaves) = held.remove(0);

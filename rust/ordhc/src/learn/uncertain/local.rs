@@ -31,7 +31,8 @@ use super::trees::linked;
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
-use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+use crate::search::Sketch;
+use crate::tree::Dendrogram;
 
 mod choose;
 mod places;
@@ -116,16 +117,12 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    pub(super) fn n_answers(&self) -> usize {
-        self.people.len()
-    }
-
     pub(super) fn n_placed(&self) -> usize {
         self.shape.n_placed() as usize
     }
 
-    pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
-        let known = self.n_answers();
+    pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: &Monitor) -> Result<()> {
+        let known = self.people.len();
         self.take(&answers[known..]);
         if answers.len() - known >= REBUILD.max(known) {
             return self.begin(answers, monitor);
@@ -136,7 +133,7 @@ impl<const K: usize> Local<K> {
             self.move_leaf(answers, leaf);
             self.move_above(answers, leaf);
         }
-        if let Some(monitor) = monitor { monitor.check() } else { Ok(()) }
+        monitor.check()
     }
 
     fn take(&mut self, new: &[Answer<K>]) {
@@ -158,13 +155,13 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
+    fn begin(&mut self, answers: &[Answer<K>], monitor: &Monitor) -> Result<()> {
         let n = self.of_leaf.len();
         let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();
         if n <= LINKED && seen.len() > 2 {
             let some = answers.len().min(LINKED_ANSWERS * n);
             let some: Vec<Answer<K>> = (0..some).map(|at| answers[at * answers.len() / some]).collect();
-            self.shape = Shape::of(linked(n, &some, monitor)?.topology());
+            self.shape = Shape::of(linked(n, &some, Some(monitor))?.topology());
             (0..n as u32)
                 .filter(|&leaf| self.of_leaf[leaf as usize].is_empty())
                 .for_each(|leaf| self.shape.remove(leaf));
@@ -172,9 +169,7 @@ impl<const K: usize> Local<K> {
         }
         for leaf in seen {
             self.move_leaf(answers, leaf);
-            if let Some(monitor) = monitor {
-                monitor.check()?;
-            }
+            monitor.check()?;
         }
         Ok(())
     }
@@ -265,12 +260,11 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
-        watched!(monitor);
+    pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: &Monitor) -> Result<Dendrogram> {
         let n = self.of_leaf.len();
-        self.learn(answers, Some(monitor))?;
+        self.learn(answers, monitor)?;
         while !self.due.is_empty() {
-            self.learn(answers, Some(monitor))?;
+            self.learn(answers, monitor)?;
         }
         let leaves: Vec<u32> = (0..n as u32).filter(|&leaf| self.shape.has(leaf)).collect();
         monitor.start((SWEEPS * leaves.len()) as u64);
@@ -301,13 +295,11 @@ impl<const K: usize> Local<K> {
             merges.push(shape.children(node).map(|child| number[child as usize]));
             heights.push(self.logs[shape.size(node) as usize]);
         }
-        let missing: Vec<u32> = (0..n as u32).filter(|&leaf| !shape.has(leaf)).collect();
         if merges.is_empty() {
-            let all = vec![(0..n as u32).map(Child::Leaf).collect()];
-            return dendrogram_of_nodes(n, if n > 1 { &all } else { &[] });
+            return Sketch::default().finish(n);
         }
         let last = heights[heights.len() - 1];
-        for leaf in missing {
+        for leaf in (0..n as u32).filter(|&leaf| !shape.has(leaf)) {
             merges.push([(n + merges.len() - 1) as u32, leaf]);
             heights.push(last);
         }

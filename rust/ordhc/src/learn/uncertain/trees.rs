@@ -10,8 +10,9 @@ use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::posterior::{Belonging, Samples, Sampling, sample_from, satisfying};
 use crate::refine::{Heights, Search, refine};
+use crate::search::Sketch;
 use crate::similarity::{adds, condensed_len};
-use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
+use crate::tree::Dendrogram;
 
 /// Returns trees sampled from the posterior, given some answers. The order of the answers does not matter.
 ///
@@ -126,23 +127,14 @@ pub(super) fn best_tree<const K: usize>(
 ) -> Result<Dendrogram> {
     let here: Vec<u32> = (0..n as u32).filter(|&leaf| seen[leaf as usize]).collect();
     if here.len() < 3 {
-        let all = vec![(0..n as u32).map(Child::Leaf).collect()];
-        return dendrogram_of_nodes(n, if n > 1 { &all } else { &[] });
+        return Sketch::default().finish(n);
     }
     let mut number = vec![0u32; n];
     here.iter().zip(0..).for_each(|(&leaf, new)| number[leaf as usize] = new);
     let moved = |&(leaves, answer, who): &Answer<K>| (leaves.map(|leaf| number[leaf as usize]), answer, who);
     let renumbered: Vec<Answer<K>> = answers.iter().map(moved).collect();
     let tree = draw(here.len(), &renumbered, sampling, monitor)?.summary(monitor)?;
-    let first = here.len();
-    let old = |part: u32| here.get(part as usize).copied().unwrap_or((n + part as usize - first) as u32);
-    let mut merges: Vec<[u32; 2]> = tree.merges().iter().map(|pair| pair.map(old)).collect();
     let top = tree.heights().iter().copied().fold(f64::NEG_INFINITY, f64::max) + 1.0;
-    let mut heights: Vec<f64> = tree.heights().iter().map(|height| top - height).collect();
-    let last = heights.iter().copied().fold(0.0, f64::max);
-    for leaf in (0..n as u32).filter(|&leaf| !seen[leaf as usize]) {
-        merges.push([(n + merges.len() - 1) as u32, leaf]);
-        heights.push(last);
-    }
-    Dendrogram::new(merges, heights, Kind::Dissimilarity)
+    let heights = tree.heights().iter().map(|height| top - height).collect();
+    Dendrogram::new(tree.merges().to_vec(), heights, Kind::Dissimilarity)?.with_rest(&here, n)
 }

@@ -15,11 +15,7 @@ use crate::monitor::Monitor;
 type Step = fn(&mut Chain<'_>, &mut Random);
 type State = fn(&Chain<'_>) -> Vec<i64>;
 
-fn assert_balanced(step: Step, state: State, times: usize, fewest: usize) {
-    assert_balanced_with(Lengths::new(0), step, state, times, fewest);
-}
-
-fn assert_balanced_with(lengths: Lengths, step: Step, state: State, times: usize, fewest: usize) {
+fn assert_balanced(lengths: Lengths, step: Step, state: State, times: usize, fewest: usize) {
     let rows = vec![[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1], [0, 1, 3]];
     let (answers, shapes) =
         (Answers::new(&Triplets::new(rows, None).unwrap(), &Belonging::default()).unwrap(), Shapes::new(4).unwrap());
@@ -67,8 +63,8 @@ fn noise_and_mean(chain: &Chain<'_>) -> Vec<i64> {
 
 #[test]
 fn moves_of_leaves_are_balanced() {
-    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), topology, 250_000, 20);
-    assert_balanced(|chain, random| chain.move_subtree(random.below(4) as u32), heights, 250_000, 40);
+    assert_balanced(Lengths::new(0), |chain, random| chain.move_subtree(random.below(4) as u32), topology, 250_000, 20);
+    assert_balanced(Lengths::new(0), |chain, random| chain.move_subtree(random.below(4) as u32), heights, 250_000, 40);
 }
 
 #[test]
@@ -79,8 +75,8 @@ fn moves_of_subtrees_are_balanced() {
             chain.move_subtree(node);
         }
     };
-    assert_balanced(step, topology, 250_000, 8);
-    assert_balanced(step, heights, 250_000, 8);
+    assert_balanced(Lengths::new(0), step, topology, 250_000, 8);
+    assert_balanced(Lengths::new(0), step, heights, 250_000, 8);
 }
 
 #[test]
@@ -91,14 +87,14 @@ fn steps_of_heights_are_balanced() {
             chain.change_height(node);
         }
     };
-    assert_balanced(step, heights, 250_000, 8);
+    assert_balanced(Lengths::new(0), step, heights, 250_000, 8);
 }
 
 #[test]
 fn steps_of_noise_and_scale_are_balanced() {
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.3, 0.0), noise_and_mean, 150_000, 5);
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.0, 0.1), noise_and_mean, 150_000, 5);
-    assert_balanced(|chain, _| chain.change_noise_and_scale(0.2, 0.3), noise_and_mean, 150_000, 10);
+    assert_balanced(Lengths::new(0), |chain, _| chain.change_noise_and_scale(0.3, 0.0), noise_and_mean, 150_000, 5);
+    assert_balanced(Lengths::new(0), |chain, _| chain.change_noise_and_scale(0.0, 0.1), noise_and_mean, 150_000, 5);
+    assert_balanced(Lengths::new(0), |chain, _| chain.change_noise_and_scale(0.2, 0.3), noise_and_mean, 150_000, 10);
 }
 
 #[test]
@@ -107,29 +103,29 @@ fn draws_of_the_mean_increment_are_balanced() {
         let rises: Vec<f64> = chain.tree.increments().collect();
         chain.increments.learn(rises.into_iter(), random);
     };
-    assert_balanced(step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 250_000, 8);
+    assert_balanced(Lengths::new(0), step, |chain| vec![bin(chain.increments.mean().ln(), 2.0)], 250_000, 8);
 }
 
 #[test]
 fn steps_with_lengths_are_balanced() {
     let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 15.0), bin(chain.lengths.of(1), 15.0)];
     let one: Step = |chain, random| chain.change_length(random.below(4) as u32);
-    assert_balanced_with(Lengths::new(4), one, lengths, 250_000, 4);
+    assert_balanced(Lengths::new(4), one, lengths, 250_000, 4);
     let scale: Step = |chain, _| chain.change_noise_and_scale(0.0, 0.3);
     let spread =
         |chain: &Chain<'_>| vec![bin(chain.lengths.spread().ln(), 2.0), bin(chain.increments.mean().ln(), 2.0)];
-    assert_balanced_with(Lengths::new(4), scale, spread, 150_000, 5);
+    assert_balanced(Lengths::new(4), scale, spread, 150_000, 5);
     let stretch: Step = |chain, _| {
         chain.list_nodes();
         chain.scale_lengths(0.5);
     };
     let deviation = |chain: &Chain<'_>| vec![bin(chain.lengths.spread().ln(), 1.0)];
-    assert_balanced_with(Lengths::new(4), stretch, deviation, 150_000, 3);
+    assert_balanced(Lengths::new(4), stretch, deviation, 150_000, 3);
     let leaves: Step = |chain, random| chain.move_subtree(random.below(4) as u32);
-    assert_balanced_with(Lengths::new(4), leaves, heights, 250_000, 40);
-    assert_balanced_with(Lengths::new(4), root, topology, 250_000, 10);
+    assert_balanced(Lengths::new(4), leaves, heights, 250_000, 40);
+    assert_balanced(Lengths::new(4), root, topology, 250_000, 10);
     let lengths = |chain: &Chain<'_>| vec![bin(chain.lengths.of(0), 8.0), bin(chain.lengths.of(1), 8.0)];
-    assert_balanced_with(Lengths::new(4), root, lengths, 250_000, 10);
+    assert_balanced(Lengths::new(4), root, lengths, 250_000, 10);
 }
 
 fn root(chain: &mut Chain<'_>, _: &mut Random) {

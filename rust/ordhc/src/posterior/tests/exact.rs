@@ -9,7 +9,8 @@ use super::kinds::{KINDS, Kind, Reply, rows_of};
 use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 
-pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
+/// Returns all trees with `n` leaves, binary or not. Each tree is the list of its clusters.
+pub(in super::super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     let mut trees = vec![vec![0b11]];
     for leaf in 2..n {
         let bit = 1u32 << leaf;

@@ -22,7 +22,7 @@ pub(super) enum Kind {
 pub(super) const KINDS: [Kind; 7] =
     [Kind::Closer, Kind::Odd, Kind::Central, Kind::Ranked(1), Kind::Ranked(2), Kind::Chosen(2), Kind::Extremes];
 
-fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
+pub(in super::super) fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
     if of.is_empty() {
         return vec![vec![]];
     }

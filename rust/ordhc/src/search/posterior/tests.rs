@@ -8,8 +8,7 @@ fn entropy(parts: [f64; 4]) -> f64 {
 }
 
 fn is_below(tree: &SizedTree, node: u32, top: u32) -> bool {
-    let up = |&node: &u32| Some(tree.tree().parent(node)).filter(|&up| up != NONE);
-    std::iter::successors(Some(node), up).any(|node| node == top)
+    tree.tree().up_from(node).any(|node| node == top)
 }
 
 fn children(tree: &SizedTree, node: u32) -> Vec<u32> {
