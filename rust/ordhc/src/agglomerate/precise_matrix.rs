@@ -73,7 +73,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             cells,
             sizes: vec![1.0; n],
             zero: least * NOTHING,
-                heights: vec![0.0; n],
+            heights: vec![0.0; n],
             is_doubtful: false,
         })
     }
