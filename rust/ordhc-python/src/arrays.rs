@@ -113,7 +113,7 @@ pub(crate) fn kind(dissimilarity: bool) -> Kind {
     if dissimilarity { Kind::Dissimilarity } else { Kind::Similarity }
 }
 
-fn layout(shape: &[usize]) -> PyResult<Layout> {
+pub(crate) fn layout(shape: &[usize]) -> PyResult<Layout> {
     match shape {
         [_] => Ok(Layout::Condensed),
         [rows, columns] if rows == columns => Ok(Layout::Square),
@@ -123,39 +123,31 @@ fn layout(shape: &[usize]) -> PyResult<Layout> {
     }
 }
 
-/// A matrix that a computation may overwrite, to save memory.
-pub(crate) struct Overwritten<'py>(PyReadwriteArrayDyn<'py, f64>);
-
-impl<'py> Overwritten<'py> {
-    pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let needed = || to_py(Error::Argument("the matrix is overwritten: pass a writable array of float64".into()));
-        let array = values.cast::<PyArrayDyn<f64>>().map_err(|_| needed())?;
-        Ok(Self(array.try_readwrite().map_err(|error| match error {
-            BorrowError::AlreadyBorrowed => taken(error),
-            _ => needed(),
-        })?))
-    }
-
-    pub(crate) fn layout(&self) -> PyResult<Layout> {
-        layout(self.0.shape())
-    }
-
-    pub(crate) fn values(&mut self) -> PyResult<&mut [f64]> {
-        Ok(self.0.as_slice_mut()?)
-    }
+/// Returns a matrix that a computation may overwrite, to save memory.
+pub(crate) fn overwritten<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadwriteArrayDyn<'py, f64>> {
+    let needed = || to_py(Error::Argument("the matrix is overwritten: pass a writable array of float64".into()));
+    let array = values.cast::<PyArrayDyn<f64>>().map_err(|_| needed())?;
+    array.try_readwrite().map_err(|error| match error {
+        BorrowError::AlreadyBorrowed => taken(error),
+        _ => needed(),
+    })
 }
 
-/// Returns a new array of zeros. If memory is not available, raises a memory error without allocating anything.
+/// Returns a new array that `fill` has written, with the result of `fill`. The array is zero before. If memory is not
+/// available, raises a memory error without allocating anything.
 ///
 /// NumPy's allocator asks for huge pages, which make access to large arrays faster.
-pub(crate) fn zeros<'py, T: Element>(
+pub(crate) fn filled<'py, T: Element, R>(
     py: Python<'py>,
     what: &'static str,
     len: usize,
-) -> PyResult<Bound<'py, PyArray1<T>>> {
+    fill: impl FnOnce(&mut [T]) -> PyResult<R>,
+) -> PyResult<(Bound<'py, PyArray1<T>>, R)> {
     ordhc::memory::check(what, (len as u64).saturating_mul(size_of::<T>() as u64)).map_err(to_py)?;
     let array = py.import("numpy")?.call_method1("zeros", (len, T::get_dtype(py)))?;
-    Ok(array.cast_into()?)
+    let array = array.cast_into::<PyArray1<T>>()?;
+    let found = fill(array.readwrite().as_slice_mut()?)?;
+    Ok((array, found))
 }
 
 #[pyfunction]

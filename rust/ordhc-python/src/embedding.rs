@@ -6,7 +6,7 @@ use ordhc::embedding::Model;
 use ordhc::similarity::condensed_len;
 use pyo3::prelude::*;
 
-use crate::arrays::zeros;
+use crate::arrays::filled;
 use crate::callbacks;
 use crate::comparison::{Rows, comparisons};
 use crate::error::to_py;
@@ -56,12 +56,9 @@ impl EmbeddingLoss {
         points: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
         let coordinates = self.coordinates(&points)?;
-        let pairs = zeros::<f64>(py, "the derivatives of pairs", condensed_len(self.0.n_leaves()))?;
-        let loss = {
-            let mut out = pairs.readwrite();
-            let out = out.as_slice_mut()?;
-            py.detach(|| self.0.evaluate_pairs(coordinates, out)).map_err(to_py)?
-        };
+        let (pairs, loss) = filled(py, "the derivatives of pairs", condensed_len(self.0.n_leaves()), |out| {
+            py.detach(|| self.0.evaluate_pairs(coordinates, out)).map_err(to_py)
+        })?;
         Ok((loss, pairs))
     }
 }

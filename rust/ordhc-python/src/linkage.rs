@@ -9,7 +9,7 @@ use ordhc::tree::Partition;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
-use crate::arrays::{AnyMatrix, Overwritten, kind, read};
+use crate::arrays::{AnyMatrix, kind, layout, overwritten, read};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Tree;
@@ -134,9 +134,9 @@ pub(crate) fn agglomerate(
     let initial = initial.as_ref();
     let by = |rule: &Rule| Agglomeration::new(rule.clone()).engine(engine).initial(initial);
     if let (Form::Rule(rule), true) = (&linkage.get().0, overwrite) {
-        let mut array = Overwritten::of(values)?;
-        let layout = array.layout()?;
-        let values = array.values()?;
+        let mut array = overwritten(values)?;
+        let layout = layout(array.shape())?;
+        let values = array.as_slice_mut()?;
         let long = values.len() > LONG;
         let tree = callbacks::run(py, long, progress.as_ref(), |monitor| {
             by(rule).monitor(monitor).run_in_place(values, layout, kind(dissimilarity))

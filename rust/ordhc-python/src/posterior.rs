@@ -7,6 +7,7 @@ use ordhc::posterior::Sampling;
 use ordhc::similarity::condensed_len;
 use pyo3::prelude::*;
 
+use crate::arrays::filled;
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
@@ -115,12 +116,9 @@ impl Samples {
         py: Python<'py>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let len = condensed_len(self.0.n_leaves());
-        ordhc::memory::check("the similarities", len as u64 * 8).map_err(to_py)?;
-        let pairs = PyArray1::<f64>::zeros(py, len, false);
-        let mut values = pairs.readwrite();
-        let values = values.as_slice_mut()?;
-        callbacks::run(py, true, progress.as_ref(), |monitor| self.0.similarity(values, Some(monitor)))?;
+        let (pairs, ()) = filled(py, "the similarities", condensed_len(self.0.n_leaves()), |values| {
+            callbacks::run(py, true, progress.as_ref(), |monitor| self.0.similarity(values, Some(monitor)))
+        })?;
         Ok(pairs)
     }
 

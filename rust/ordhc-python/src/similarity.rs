@@ -12,7 +12,7 @@ use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
-use crate::arrays::{rows, zeros};
+use crate::arrays::{filled, rows};
 use crate::callbacks;
 use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::error::to_py;
@@ -68,31 +68,19 @@ fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element>(
     let long = answers.len() > 1 << 20 || n > 3000;
     let add = |out: &mut [C], monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor)));
     if square {
-        memory::check(
-            "the similarity matrix",
-            (n as u64).saturating_mul(n as u64).saturating_mul(size_of::<T>() as u64),
-        )
-        .map_err(to_py)?;
-        let counted = zeros::<C>(py, "the similarities", pairs)?;
-        let mut counted = counted.readwrite();
-        let counted = counted.as_slice_mut()?;
-        let result = zeros::<T>(py, "the similarity matrix", n * n)?;
-        {
-            let mut out = result.readwrite();
-            let out = out.as_slice_mut()?;
-            callbacks::run(py, long, progress, |monitor| {
-                add(counted, monitor)?;
-                square_from_condensed(counted, out, convert)
+        let (result, ()) = filled::<T, _>(py, "the similarity matrix", n * n, |out| {
+            let (_, ()) = filled(py, "the similarities", pairs, |counted| {
+                callbacks::run(py, long, progress, |monitor| {
+                    add(counted, monitor)?;
+                    square_from_condensed(counted, out, convert)
+                })
             })?;
-        }
+            Ok(())
+        })?;
         return Ok(result.reshape([n, n])?.into_any());
     }
-    let result = zeros::<C>(py, "the similarities", pairs)?;
-    {
-        let mut out = result.readwrite();
-        let out = out.as_slice_mut()?;
-        callbacks::run(py, long, progress, |monitor| add(out, monitor))?;
-    }
+    let (result, ()) =
+        filled(py, "the similarities", pairs, |out| callbacks::run(py, long, progress, |monitor| add(out, monitor)))?;
     if size_of::<T>() == size_of::<C>() && T::get_dtype(py).is_equiv_to(&C::get_dtype(py)) {
         return Ok(result.into_any());
     }
@@ -144,15 +132,13 @@ pub(crate) fn square<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (condensed, diagonal) = (condensed.as_slice()?, diagonal.as_slice()?);
     let n = diagonal.len();
-    let result = zeros::<f64>(py, "the similarity matrix", n * n)?;
-    {
-        let mut out = result.readwrite();
-        let out = out.as_slice_mut()?;
+    let (result, ()) = filled(py, "the similarity matrix", n * n, |out| {
         py.detach(|| square_from_condensed(condensed, out, |x| x)).map_err(to_py)?;
         for (i, &value) in diagonal.iter().enumerate() {
             out[i * n + i] = value;
         }
-    }
+        Ok(())
+    })?;
     result.reshape([n, n])
 }
 

@@ -1,6 +1,6 @@
 //! Trees from vectors.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
 use ordhc::bindings::distances;
 use ordhc::linkage::Rule;
@@ -11,7 +11,7 @@ use ordhc::vectors::{
 };
 use pyo3::prelude::*;
 
-use crate::arrays::{array_of, zeros};
+use crate::arrays::{array_of, filled};
 use crate::callbacks;
 use crate::error::to_py;
 use crate::linkage::partition;
@@ -127,13 +127,11 @@ pub(crate) fn vector_distances<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let measure = measure.parse::<Measure>().map_err(to_py)?;
     let ([n, p], values) = (rows.shape(), rows.coordinates()?);
-    let out = zeros::<f64>(py, "the similarity matrix", condensed_len(n))?;
-    let mut writable = out.readwrite();
-    let pairs = writable.as_slice_mut()?;
-    callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
-        distances(&Vectors::new(values, n, p)?, measure, pairs, Some(monitor))
+    let (out, ()) = filled(py, "the similarity matrix", condensed_len(n), |pairs| {
+        callbacks::run(py, is_long(n, p), progress.as_ref(), |monitor| {
+            distances(&Vectors::new(values, n, p)?, measure, pairs, Some(monitor))
+        })
     })?;
-    drop(writable);
     Ok(out)
 }
 
@@ -157,15 +155,12 @@ pub(crate) fn sparse_gram<'py>(
     macro_rules! run {
         ($values:expr, $cell:ty) => {{
             let values = $values.as_slice()?;
-            let out = zeros::<$cell>(py, "the similarity matrix", condensed_len(n))?;
-            let own = {
-                let mut out = out.readwrite();
-                let cells = out.as_slice_mut()?;
+            let (out, own) = filled::<$cell, _>(py, "the similarity matrix", condensed_len(n), |cells| {
                 callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
                     let rows = SparseRows::new(indptr, indices, values, n, n_columns)?;
                     ordhc::vectors::sparse_gram(&rows, cells, Some(monitor))
-                })?
-            };
+                })
+            })?;
             (out.into_any(), PyArray1::from_vec(py, own))
         }};
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::numbers::Number;
+
 /// An error, with the invalid value, its position, and the limit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -249,23 +251,7 @@ impl Error {
     }
 
     pub(crate) fn out_of_range(what: &'static str, value: impl Number, range: impl Into<String>) -> Self {
-        Self::OutOfRange { what, value: value.number(), range: range.into() }
-    }
-}
-
-pub(crate) trait Number {
-    fn number(self) -> f64;
-}
-
-impl Number for f64 {
-    fn number(self) -> f64 {
-        self
-    }
-}
-
-impl Number for usize {
-    fn number(self) -> f64 {
-        self as f64
+        Self::OutOfRange { what, value: value.float(), range: range.into() }
     }
 }
 

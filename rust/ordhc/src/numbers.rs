@@ -3,36 +3,19 @@
 pub(crate) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
 }
-impl Number for f64 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self
-    }
+
+macro_rules! number {
+    ($($type:ty)*) => {$(
+        impl Number for $type {
+            #[inline(always)]
+            fn float(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
 }
-impl Number for f32 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
-impl Number for i32 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
-impl Number for i64 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        self as f64
-    }
-}
-impl Number for i16 {
-    #[inline(always)]
-    fn float(self) -> f64 {
-        f64::from(self)
-    }
-}
+
+number!(f64 f32 i64 i32 i16 usize);
 
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;
@@ -40,23 +23,20 @@ pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     fn of(x: f64) -> Self;
 }
 
-impl Held for f64 {
-    const ZERO: Self = 0.0;
+macro_rules! held {
+    ($($type:ty)*) => {$(
+        impl Held for $type {
+            const ZERO: Self = 0.0;
 
-    #[inline(always)]
-    fn of(x: f64) -> Self {
-        x
-    }
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as Self
+            }
+        }
+    )*};
 }
 
-impl Held for f32 {
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn of(x: f64) -> Self {
-        x as f32
-    }
-}
+held!(f64 f32);
 
 /// A number type in which similarities are accumulated.
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {

@@ -68,6 +68,31 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
 }
 
 /// A function is passed by reference, so that the code of this module is compiled only once for all functions.
+/// Returns the results of [`map`], or the first error.
+pub(crate) fn try_map<T: Send, R: Send, C: FromIterator<R>>(
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<R> + Sync,
+) -> Result<C> {
+    map(items, work).into_iter().collect()
+}
+
+/// Calls `work(state, item)` for each item, on one thread for each of the `states`, and returns the states. A thread
+/// takes the next item when it has finished one.
+pub(crate) fn share<S: Send, I: IntoIterator<IntoIter: Send>>(
+    states: Vec<S>,
+    items: I,
+    work: impl Fn(&mut S, I::Item) -> Result<()> + Sync,
+) -> Result<Vec<S>> {
+    let queue = Mutex::new(items.into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    try_map(states, |mut state| {
+        while let Some(item) = next() {
+            work(&mut state, item)?;
+        }
+        Ok(state)
+    })
+}
+
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -253,6 +278,17 @@ pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec
             head
         })
         .collect()
+}
+
+/// Splits `data` at the ends of consecutive ranges: the part of a range ends at `end(range.end)`. Returns each range with
+/// its part.
+pub(crate) fn with_parts<T>(
+    ranges: Vec<Range<usize>>,
+    data: &mut [T],
+    end: impl Fn(usize) -> usize,
+) -> Vec<(Range<usize>, &mut [T])> {
+    let ends: Vec<usize> = ranges.iter().map(|range| end(range.end)).collect();
+    ranges.into_iter().zip(split_at_ends(data, &ends)).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Helpers for the tests of several modules.
 
 use crate::kind::Kind;
-use crate::tree::Dendrogram;
+use crate::tree::{Dendrogram, Topology};
 
 fn states(mut state: u64) -> impl FnMut() -> u64 {
     move || {
@@ -18,6 +18,17 @@ pub(crate) fn fractions(seed: u64) -> impl FnMut() -> f64 {
 pub(crate) fn below(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut next = states(seed);
     move |below| (next() >> 33) % below
+}
+
+/// Returns the leaves below each node, in ascending order.
+pub(crate) fn members(tree: &Topology) -> Vec<Vec<u32>> {
+    let mut members: Vec<Vec<u32>> = (0..tree.n_leaves() as u32).map(|leaf| vec![leaf]).collect();
+    for node in tree.n_leaves()..tree.n_nodes() {
+        let parts: Vec<_> = tree.children(node).iter().map(|&child| members[child as usize].clone()).collect();
+        members.push(parts.concat());
+        members[node].sort_unstable();
+    }
+    members
 }
 
 pub(crate) fn all_trees(n: usize) -> Vec<Dendrogram> {

@@ -1,12 +1,11 @@
 //! Computes the similarities of clusters from the similarities of all pairs of their leaves, in one pass.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::matrix::Matrix;
 use super::read::stride;
 use super::store::Store;
-use super::threads::{next, threads};
+use super::threads::threads;
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::linkage::Between;
@@ -77,19 +76,20 @@ impl Clusters {
         let k = self.names.len();
         let side = stride(k);
         let mut values = Store::zeros(side * side)?;
-        let queue = Mutex::new(values.chunks_exact_mut(side).zip(&self.leaves).collect::<Vec<_>>().into_iter());
         let triangle = Given { matrix, squared };
         let n = self.slots.len();
-        let done = parallel::map(threads(n), |_| {
-            let (mut scratch, mut part) = (vec![0.0; n], vec![0.0; k]);
-            while let Some((row, leaves)) = next(&queue) {
+        let scratches = vec![(vec![0.0; n], vec![0.0; k]); threads(n)];
+        parallel::share(
+            scratches,
+            values.chunks_exact_mut(side).zip(&self.leaves),
+            |(scratch, part), (row, leaves)| {
                 let row = &mut row[..k];
                 if between == Between::Least {
                     row.fill(f64::INFINITY);
                 }
                 for &leaf in leaves {
                     let i = leaf as usize;
-                    let later = triangle.row(i, &mut scratch).iter().zip(&self.slots[i + 1..]);
+                    let later = triangle.row(i, scratch).iter().zip(&self.slots[i + 1..]);
                     match between {
                         Between::Least => later.for_each(|(&x, &slot)| {
                             let least = &mut row[slot as usize];
@@ -105,17 +105,16 @@ impl Clusters {
                         // First sum the similarities of each leaf to each cluster separately. This accumulates fewer
                         // rounding errors than one long sum.
                         let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
-                        for (sum, part) in row.iter_mut().zip(&mut part) {
+                        for (sum, part) in row.iter_mut().zip(&mut *part) {
                             *sum += *part * share;
                             *part = 0.0;
                         }
                     }
                     monitor.advance(0)?;
                 }
-            }
-            Ok(())
-        });
-        done.into_iter().collect::<Result<()>>()?;
+                Ok(())
+            },
+        )?;
         let certain = self.join(&mut values, between, monitor)?;
         Ok(certain.then_some(values))
     }

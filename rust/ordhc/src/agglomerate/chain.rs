@@ -1,8 +1,9 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
 use super::doubts::Doubts;
-use super::nearest::{Linkage, NO_CLUSTER, Nearest};
+use super::nearest::{Linkage, NO_CLUSTER};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
 const STACK: usize = 64;
@@ -50,6 +51,13 @@ impl Chain {
         }
     }
 
+    /// Returns the merges of all clusters of a linkage.
+    pub(crate) fn merges_of(linkage: &mut dyn Linkage, monitor: &Monitor) -> Result<Vec<RawMerge>> {
+        let mut chain = Self::unlisted(linkage.n_leaves());
+        chain.run(linkage, 1, &mut Doubts::left_open(monitor))?;
+        Ok(chain.merges)
+    }
+
     pub(crate) fn active(&self) -> &[usize] {
         &self.active
     }
@@ -92,7 +100,7 @@ impl Chain {
             let &(top, before) = &self.stack[self.stack.len() - 1];
             let mut nearest = linkage.nearest(top, &self.active)?;
             if nearest.doubtful {
-                nearest = self.settled(linkage, top, nearest, doubts)?;
+                nearest = doubts.settled(linkage, top, nearest, &self.merges)?;
             }
             // There is no nearest cluster only if another thread has written NaN to the values.
             if nearest.cluster == NO_CLUSTER.cluster {
@@ -118,19 +126,5 @@ impl Chain {
             }
         }
         monitor.advance(steps)
-    }
-
-    #[cold]
-    fn settled(
-        &self,
-        linkage: &mut (impl Linkage + ?Sized),
-        i: usize,
-        nearest: Nearest,
-        doubts: &mut Doubts<'_>,
-    ) -> Result<Nearest> {
-        let others: Vec<usize> = (0..self.state.len()).filter(|&k| k != i && self.state[k] != State::Gone).collect();
-        let mut values = vec![0.0; others.len()];
-        linkage.similarities(i, &others, &mut values)?;
-        doubts.nearest(nearest, &self.merges, i, &others, &values)
     }
 }

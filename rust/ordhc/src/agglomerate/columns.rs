@@ -2,9 +2,8 @@
 //! each value.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
-use super::threads::{next, parts, threads};
+use super::threads::{parts, threads};
 use super::triangle_rows::TriangleRows;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -77,29 +76,24 @@ impl<'r> Columns<'r> {
             ends.push(end);
         }
         let slices = parallel::split_at_ends(values, &ends);
-        let queue = Mutex::new(starts.iter().zip(slices).collect::<Vec<_>>().into_iter());
-        let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![0.0; SIDE * k];
-            while let Some(((rows, starts), out)) = next(&queue) {
-                let start = starts.first().copied().unwrap_or(0);
-                let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
-                let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start;
-                let mut cursors: Vec<Cursor> = cursors.filter(inside).collect();
-                for first in rows.clone().step_by(SIDE) {
-                    let later = cursors.partition_point(|cursor| cursor.j <= first);
-                    let last = (first + SIDE).min(rows.end) - 1;
-                    let scratches = scratch.chunks_exact_mut(k);
-                    let mut lines = [&[][..]; SIDE];
-                    for ((line, row), scratch) in lines.iter_mut().zip(first..=last).zip(scratches) {
-                        *line = triangle.row(row, scratch);
-                    }
-                    take(&lines, first..last + 1, &mut cursors[later..], out);
+        let scratches = vec![vec![0.0; SIDE * k]; threads(k)];
+        parallel::share(scratches, starts.iter().zip(slices), |scratch, ((rows, starts), out)| {
+            let start = starts.first().copied().unwrap_or(0);
+            let cursors = pairs.iter().zip(starts).map(|(&(i, j), &at)| Cursor { i, j, to: at - start });
+            let inside = |cursor: &Cursor| cursor.i + 1 < rows.end && cursor.j > rows.start;
+            let mut cursors: Vec<Cursor> = cursors.filter(inside).collect();
+            for first in rows.clone().step_by(SIDE) {
+                let later = cursors.partition_point(|cursor| cursor.j <= first);
+                let last = (first + SIDE).min(rows.end) - 1;
+                let scratches = scratch.chunks_exact_mut(k);
+                let mut lines = [&[][..]; SIDE];
+                for ((line, row), scratch) in lines.iter_mut().zip(first..=last).zip(scratches) {
+                    *line = triangle.row(row, scratch);
                 }
-                monitor.advance(0)?;
+                take(&lines, first..last + 1, &mut cursors[later..], out);
             }
-            Ok(())
-        });
-        done.into_iter().collect::<Result<()>>()?;
+            monitor.advance(0)
+        })?;
         let firsts = pairs.into_iter().map(|(i, _)| i).collect();
         Ok(Self { values, parts: starts, places, firsts })
     }

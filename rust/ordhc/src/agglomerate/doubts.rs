@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::matrix::Matrix;
-use super::nearest::Nearest;
+use super::nearest::{Linkage, Nearest};
 use super::precise_matrix::{NOTHING, VAGUE, key_of};
 use super::tolerance::{Tolerance, key};
 use crate::error::Result;
@@ -176,6 +176,23 @@ impl<'a> Doubts<'a> {
             self.open = true;
         }
         Ok(best.map_or(nearest, |(_, nearest)| nearest))
+    }
+
+    /// Returns [`Self::nearest`] of cluster `i` among all clusters that are left after `merges`.
+    #[cold]
+    pub(super) fn settled(
+        &mut self,
+        linkage: &mut (impl Linkage + ?Sized),
+        i: usize,
+        nearest: Nearest,
+        merges: &[RawMerge],
+    ) -> Result<Nearest> {
+        let mut gone = vec![false; linkage.n_leaves()];
+        merges.iter().for_each(|merge| gone[merge.j] = true);
+        let others: Vec<usize> = (0..gone.len()).filter(|&k| k != i && !gone[k]).collect();
+        let mut values = vec![0.0; others.len()];
+        linkage.similarities(i, &others, &mut values)?;
+        self.nearest(nearest, merges, i, &others, &values)
     }
 
     fn are_equal(&mut self, source: Source<'_>, i: usize, others: impl Iterator<Item = usize>) -> Result<bool> {

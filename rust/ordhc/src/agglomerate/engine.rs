@@ -1,9 +1,9 @@
 //! The engines that find the nearest pair.
 
 use super::nearest::Linkage;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::tree::{Found, Partition, RawMerge};
+use crate::tree::{Dendrogram, Found, Partition, RawMerge};
 
 /// The engine that finds the nearest pair. Only tests choose an engine. The tree does not depend on the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,4 +49,18 @@ pub(super) fn staged(
     }
     let after = among(linkage, active.clone(), &mut active, monitor)?;
     Ok(([within.merges, after.merges], within.doubtful | after.doubtful))
+}
+
+/// Returns the dendrogram that `among` makes of all clusters.
+pub(super) fn tree_of(linkage: &mut dyn Linkage, among: Among, monitor: Option<&Monitor>) -> Result<Dendrogram> {
+    watched!(monitor);
+    let n = linkage.n_leaves();
+    let mut active: Vec<usize> = (0..n).collect();
+    let merges = among(linkage, active.clone(), &mut active, monitor)?.merges;
+    if active.len() > 1 {
+        return Err(Error::Argument(
+            "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
+        ));
+    }
+    Dendrogram::in_order(n, merges)
 }

@@ -6,8 +6,6 @@
 //! this cluster. If two clusters of a group are each other's nearest in the group, and nearer than this bound, they are
 //! reciprocal among all clusters.
 
-use std::sync::Mutex;
-
 use super::between::Clusters;
 use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
@@ -16,7 +14,7 @@ use super::rounds::Pairs;
 use super::separated;
 use super::square::{Similarities, Square};
 use super::task::Task;
-use super::threads::{next, parts, threads};
+use super::threads::{parts, threads};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
@@ -161,34 +159,29 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     // The indices of groups are floats, so that one SIMD instruction compares as many indices as similarities.
     let of: Vec<f64> = of.iter().map(|&group| f64::from(group)).collect();
     let triangle = Given { matrix, squared };
-    let queue = Mutex::new(parts(n).into_iter());
     let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let found = parallel::map(threads(n), |_| {
-        let (mut scratch, mut nearest) = (vec![0.0; n], vec![f64::NEG_INFINITY; n]);
-        while let Some(rows) = next(&queue) {
-            for i in rows {
-                let (own, row) = (of[i], triangle.row(i, &mut scratch));
-                let mut lanes = [f64::NEG_INFINITY; LANES];
-                let later = row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).zip(nearest[i + 1..].chunks_mut(LANES));
-                wide!(for ((values, groups), nearest) in later {
-                    for (((lane, &x), &group), nearest) in lanes.iter_mut().zip(values).zip(groups).zip(nearest) {
-                        let x = if group == own { f64::NEG_INFINITY } else { x };
-                        *lane = larger(*lane, x);
-                        *nearest = larger(*nearest, x);
-                    }
-                });
-                nearest[i] = lanes.into_iter().fold(nearest[i], larger);
-            }
-            monitor.advance(0)?;
+    let states = vec![(vec![0.0; n], vec![f64::NEG_INFINITY; n]); threads(n)];
+    let found = parallel::share(states, parts(n), |(scratch, nearest), rows| {
+        for i in rows {
+            let (own, row) = (of[i], triangle.row(i, scratch));
+            let mut lanes = [f64::NEG_INFINITY; LANES];
+            let later = row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).zip(nearest[i + 1..].chunks_mut(LANES));
+            wide!(for ((values, groups), nearest) in later {
+                for (((lane, &x), &group), nearest) in lanes.iter_mut().zip(values).zip(groups).zip(nearest) {
+                    let x = if group == own { f64::NEG_INFINITY } else { x };
+                    *lane = larger(*lane, x);
+                    *nearest = larger(*nearest, x);
+                }
+            });
+            nearest[i] = lanes.into_iter().fold(nearest[i], larger);
         }
-        Ok(nearest)
-    });
-    let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        monitor.advance(0)
+    })?;
     let both = |mut all: Vec<f64>, other: Vec<f64>| {
         all.iter_mut().zip(other).for_each(|(x, y)| *x = larger(*x, y));
         all
     };
-    Ok(found.into_iter().reduce(both).unwrap_or_default())
+    Ok(found.into_iter().map(|(_, nearest)| nearest).reduce(both).unwrap_or_default())
 }
 
 /// Returns the merges within a group. Clusters merge only if their similarity is certainly above their `bounds`, the
@@ -215,7 +208,7 @@ fn merges_above<U: Update>(
         let mut nearest = rows.nearest(top, &[])?;
         let is_near = tolerance.floor(nearest.similarity) > bounds[top];
         if nearest.doubtful && is_near {
-            nearest = settled(&mut rows, top, nearest, &merges, doubts)?;
+            nearest = doubts.settled(&mut rows, top, nearest, &merges)?;
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
@@ -242,22 +235,6 @@ fn merges_above<U: Update>(
             _ => stack.push(k),
         }
     }
-}
-
-#[cold]
-fn settled<U: Update>(
-    rows: &mut Square<'_, U>,
-    i: usize,
-    nearest: Nearest,
-    merges: &[RawMerge],
-    doubts: &mut Doubts<'_>,
-) -> Result<Nearest> {
-    let mut gone = vec![false; rows.n_leaves()];
-    merges.iter().for_each(|merge| gone[merge.j] = true);
-    let others: Vec<usize> = (0..gone.len()).filter(|&k| k != i && !gone[k]).collect();
-    let mut values = vec![0.0; others.len()];
-    rows.similarities(i, &others, &mut values)?;
-    doubts.nearest(nearest, merges, i, &others, &values)
 }
 
 #[cfg(test)]

@@ -118,7 +118,6 @@ mod triangle_rows;
 pub use agglomeration::{Agglomeration, ByRows};
 pub(crate) use chain::Chain;
 pub use constraints::Constraints;
-pub(crate) use doubts::Doubts;
 #[doc(hidden)]
 pub use engine::Engine;
 pub(crate) use job::linkage_of_clusters;

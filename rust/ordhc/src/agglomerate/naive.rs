@@ -1,6 +1,7 @@
 //! The naive engine, which compares all pairs before every merge. Tests compare the other engines with it.
 
-use super::nearest::{Linkage, nothing_finite};
+use super::engine::tree_of;
+use super::nearest::Linkage;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
@@ -10,14 +11,7 @@ use crate::tree::{Dendrogram, Found, RawMerge};
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
 pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
-    watched!(monitor);
-    let n = linkage.n_leaves();
-    let mut active: Vec<usize> = (0..n).collect();
-    let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
-    if active.len() > 1 {
-        return Err(nothing_finite());
-    }
-    Dendrogram::in_order(n, merges)
+    tree_of(linkage, merges_among, monitor)
 }
 
 /// Merges the most similar pair of the clusters `members`, until no two of these have a finite similarity. `members`

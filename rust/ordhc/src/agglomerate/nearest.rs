@@ -1,7 +1,7 @@
 //! The interface between engines and linkages: the similarities of clusters, and the nearest cluster.
 
 use super::tolerance::Tolerance;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The nearest neighbour of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,12 +95,6 @@ pub trait Linkage {
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
         nearest_among(self, i, active)
     }
-}
-
-pub(super) fn nothing_finite() -> Error {
-    Error::Argument(
-        "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
-    )
 }
 
 pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {

@@ -1,6 +1,7 @@
 //! Merges the most similar pair, with a cache of every cluster's nearest neighbour.
 
-use super::nearest::{Linkage, NO_CLUSTER, Nearest, nearest_among, nearest_of, nothing_finite};
+use super::engine::tree_of;
+use super::nearest::{Linkage, NO_CLUSTER, Nearest, nearest_among, nearest_of};
 use super::tolerance::Tolerance;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -16,14 +17,7 @@ use crate::tree::{Dendrogram, Found, RawMerge};
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
 pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<Dendrogram> {
-    watched!(monitor);
-    let n = linkage.n_leaves();
-    let mut active: Vec<usize> = (0..n).collect();
-    let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
-    if active.len() > 1 {
-        return Err(nothing_finite());
-    }
-    Dendrogram::in_order(n, merges)
+    tree_of(linkage, merges_among, monitor)
 }
 
 #[derive(Debug, Clone, Copy)]

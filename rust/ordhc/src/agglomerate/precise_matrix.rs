@@ -6,7 +6,7 @@ use super::nearest::Linkage;
 use super::search::not_finite;
 use super::tolerance::{CELL, key_of_sum, overlap};
 use crate::error::Result;
-use crate::linkage::{PreciseMerging, Update};
+use crate::linkage::{Merging, Update};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::precise::Precise;
@@ -22,8 +22,6 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     cells: Vec<Cell>,
     sizes: Vec<f64>,
     zero: f64,
-    /// True if similarities have no rounding errors. Keys are then the similarities themselves.
-    exact: bool,
     /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
     is_doubtful: bool,
@@ -75,7 +73,6 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             cells,
             sizes: vec![1.0; n],
             zero: least * NOTHING,
-            exact: U::EXACT,
             heights: vec![0.0; n],
             is_doubtful: false,
         })
@@ -164,13 +161,13 @@ impl<U: Update> Linkage for PreciseMatrix<'_, U> {
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
         let others = || active.iter().copied().filter(|&k| k != i && k != j);
-        if !self.exact && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
+        if !U::EXACT && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
             self.is_doubtful = true;
         }
         let [n_i, n_j] = [i, j].map(|k| self.sizes[k]);
         let x_ij = self.cells[self.at(i, j)].value;
         self.heights[j] = similarity::<U>(x_ij, n_i, n_j).float();
-        let merging = PreciseMerging { n_i, n_j, x_ij };
+        let merging = Merging { n_i, n_j, x_ij };
         for k in others() {
             let (to, from, n_k) = (self.at(i, k), self.at(j, k), self.sizes[k]);
             let value = self.update.fold_precisely(&merging, self.cells[to].value, self.cells[from].value, n_k);

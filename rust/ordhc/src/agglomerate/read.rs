@@ -18,9 +18,8 @@ impl Matrix<'_> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
         let parts = Triangle::new(n).shares();
-        let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();
-        let slices = parallel::split_at_ends(out, &ends);
-        parallel::map(parts.into_iter().zip(slices).collect(), |(rows, mut out)| {
+        let parts = parallel::with_parts(parts, out, |end| Triangle::new(n).before(end));
+        parallel::try_map(parts, |(rows, mut out)| {
             for i in rows {
                 let (row, rest) = out.split_at_mut(n - i - 1);
                 self.write_row_after(i, squared, row);
@@ -29,8 +28,6 @@ impl Matrix<'_> {
             }
             Ok(())
         })
-        .into_iter()
-        .collect()
     }
 
     /// Writes the similarities of a leaf with the leaves `others`, which are ascending.
@@ -107,9 +104,8 @@ impl Matrix<'_> {
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
-        let ends: Vec<usize> = parts.iter().map(|rows| rows.end * stride).collect();
-        let slices = parallel::split_at_ends(out, &ends);
-        let done = parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
+        let parts = parallel::with_parts(parts, out, |end| end * stride);
+        parallel::try_map::<_, _, ()>(parts, |(rows, out)| {
             for (i, row) in rows.zip(out.chunks_exact_mut(stride)) {
                 row[i] = f64::NEG_INFINITY;
                 self.write_row_after(i, squared, &mut row[i + 1..n]);
@@ -118,8 +114,7 @@ impl Matrix<'_> {
                 }
             }
             Ok(())
-        });
-        done.into_iter().collect::<Result<()>>()?;
+        })?;
         mirror(out, stride, monitor)
     }
 
@@ -217,14 +212,13 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     // First write the transposed upper right quarter to the lower left quarter. Then mirror the two square blocks on
     // the diagonal.
     let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
-    let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
-    let slices = parallel::split_at_ends(bottom, &ends);
+    let parts = parallel::with_parts(parts, bottom, |end| end * n);
     let top_rows = &*top;
     let quarter = |(rows, out): (Range<usize>, &mut [f64])| transposed(top_rows, half + rows.start, out, 0, n, monitor);
-    parallel::map(parts.into_iter().zip(slices).collect(), quarter).into_iter().collect::<Result<()>>()?;
+    parallel::try_map::<_, _, ()>(parts, quarter)?;
     let triangle = |(rows, first): (&mut [f64], usize)| mirror_triangle(rows, first, n, monitor);
     let triangles = [(top, 0), (bottom, half)].into_iter().filter(|(rows, _)| !rows.is_empty());
-    parallel::map(triangles.collect(), triangle).into_iter().collect()
+    parallel::try_map(triangles.collect(), triangle)
 }
 
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {

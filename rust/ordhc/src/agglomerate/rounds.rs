@@ -2,7 +2,6 @@
 //! and writes the matrix after the merges.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use fearless_simd::Simd;
 
@@ -11,7 +10,7 @@ use super::doubts::Doubts;
 use super::kept::Kept;
 use super::nearest::Nearest;
 use super::search::{RowSearch, check_row, similarity};
-use super::threads::{next, parts, shared, threads};
+use super::threads::{parts, shared, threads};
 use super::ties::Ties;
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Condensed, Slots, TriangleRows};
@@ -40,19 +39,14 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     monitor: &Monitor,
 ) -> Result<Vec<Nearest>> {
     let k = triangle.len();
-    let parts = Mutex::new(parts(k).into_iter());
-    let found = parallel::map(threads(k), |_| {
-        let mut search = RowSearch::new(k, tolerance);
-        let mut scratch = vec![0.0; k];
-        while let Some(rows) = next(&parts) {
-            for i in rows {
-                search.add::<U>(i, triangle.row(i, &mut scratch), sizes);
-            }
-            monitor.advance(0)?;
+    let states = (0..threads(k)).map(|_| (RowSearch::new(k, tolerance), vec![0.0; k])).collect();
+    let found = parallel::share(states, parts(k), |(search, scratch), rows| {
+        for i in rows {
+            search.add::<U>(i, triangle.row(i, scratch), sizes);
         }
-        Ok(search)
-    });
-    Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
+        monitor.advance(0)
+    })?;
+    Ok(RowSearch::join(found.into_iter().map(|(search, _)| search).collect()))
 }
 
 /// Computes the doubtful results of [`all_nearest`] again, from the similarities of leaves.
@@ -224,7 +218,7 @@ impl<U: Update> Round<'_, U> {
 
     fn workers(&self, k: usize) -> Vec<Worker> {
         let search = || RowSearch::new(self.pairs.n_left(), self.tolerance);
-        threads(self.pairs.n_left()).iter().map(|_| Worker { search: search(), scratch: Scratch::new(k) }).collect()
+        (0..threads(self.pairs.n_left())).map(|_| Worker { search: search(), scratch: Scratch::new(k) }).collect()
     }
 
     fn found(workers: Vec<Worker>) -> Vec<Nearest> {
@@ -242,27 +236,24 @@ impl<U: Update> Round<'_, U> {
     ) -> Result<()> {
         let k = self.pairs.n_left();
         let start = rows.first().map_or(0, |rows| Triangle::new(k).before(rows.start));
-        let ends: Vec<usize> = rows.iter().map(|rows| Triangle::new(k).before(rows.end) - start).collect();
-        let slices = parallel::split_at_ends(out, &ends);
-        let parts = Mutex::new(rows.into_iter().zip(slices).collect::<Vec<_>>().into_iter());
+        let parts = parallel::with_parts(rows, out, |end| Triangle::new(k).before(end) - start);
         let kept = Kept::of(self.pairs.left(), from.len());
-        let done = parallel::map(workers.iter_mut().collect(), |Worker { search, scratch }| {
-            while let Some((rows, mut out)) = next(&parts) {
-                for slot in rows {
-                    let (row, rest) = out.split_at_mut(k - slot - 1);
-                    wide!(simd => self.write_row(simd, from, (slot, &kept), merges, scratch, row));
-                    if U::MAY_FAIL {
-                        let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
-                        check_row(row, |at| name(slot + 1 + at), name(slot))?;
-                    }
-                    search.add::<U>(slot, row, self.new_sizes);
-                    out = rest;
-                    monitor.advance(0)?;
+        let workers = workers.iter_mut().collect();
+        parallel::share(workers, parts, |Worker { search, scratch }, (rows, mut out)| {
+            for slot in rows {
+                let (row, rest) = out.split_at_mut(k - slot - 1);
+                wide!(simd => self.write_row(simd, from, (slot, &kept), merges, scratch, row));
+                if U::MAY_FAIL {
+                    let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
+                    check_row(row, |at| name(slot + 1 + at), name(slot))?;
                 }
+                search.add::<U>(slot, row, self.new_sizes);
+                out = rest;
+                monitor.advance(0)?;
             }
             Ok(())
-        });
-        done.into_iter().collect()
+        })
+        .map(drop)
     }
 
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {

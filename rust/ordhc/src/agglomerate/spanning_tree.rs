@@ -111,7 +111,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     // Store cluster ids as f64, the type of the similarities, so that both have the same number of SIMD lanes.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let queue = Mutex::new(parts(n).into_iter());
-    let found = parallel::map(threads(n), |_| {
+    let found: Option<Vec<_>> = parallel::try_map((0..threads(n)).collect(), |_| {
         let mut scratch = vec![0.0; n];
         let mut pairs = Vec::new();
         while let Some(rows) = next(&queue) {
@@ -139,8 +139,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
         // Each thread sorts its pairs, so that the later sort of all pairs is faster.
         pairs.sort_unstable_by(RawMerge::by_similarity);
         Ok(Some(pairs))
-    });
-    let found: Option<Vec<_>> = found.into_iter().collect::<Result<_>>()?;
+    })?;
     Ok(found.map(|parts| parts.concat()))
 }
 

@@ -12,14 +12,14 @@ const GRAIN: usize = 1 << 17;
 /// about the same time.
 const PARTS: usize = 8;
 
-pub(super) fn threads(k: usize) -> Vec<usize> {
-    (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
+pub(super) fn threads(k: usize) -> usize {
+    parallel::ranges(condensed_len(k), 1 << 18).len()
 }
 
 /// Splits the rows of a condensed matrix of `k` clusters into several ranges for each thread, with about the same
 /// number of values.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
-    let parts = match threads(k).len() {
+    let parts = match threads(k) {
         1 => 1,
         threads => PARTS * threads,
     };
@@ -28,7 +28,7 @@ pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
 }
 
 pub(super) fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
-    let parts = PARTS * threads(k).len();
+    let parts = PARTS * threads(k);
     let end = |part: usize| rows.start + rows.len() * part / parts;
     (0..parts).map(|part| end(part)..end(part + 1)).collect()
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::doubts::Doubts;
 use super::nearest::Nearest;
 use super::search::similarity;
-use super::threads::{next, parts, threads};
+use super::threads::{parts, threads};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Slots, TriangleRows};
 use crate::error::{Error, Result};
@@ -46,10 +46,9 @@ impl Ties {
         let floors: Vec<f64> = nearest.iter().map(|nearest| tolerance.floor(nearest.similarity)).collect();
         let (mut of_row, mut of_column) = (vec![0; k * stride], vec![0; k * stride]);
         let rows = parts(k);
-        let ends: Vec<usize> = rows.iter().map(|rows| rows.end * stride).collect();
-        let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
-        let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
-        let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
+        let of_rows = parallel::with_parts(rows.clone(), &mut of_row, |end| end * stride);
+        let of_columns = parallel::with_parts(rows, &mut of_column, |end| end * stride);
+        let bits = of_rows.into_iter().zip(of_columns);
         // For each cluster: its similarity with its nearest cluster, if an identical similarity is certainly a tie, and
         // NaN if rounding errors may hide that it is not a tie.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
@@ -65,58 +64,53 @@ impl Ties {
             let mut doubts = doubts.lock().unwrap_or_else(PoisonError::into_inner);
             doubts.are_tied(merges, name(i), (name(k), s), (name(near.cluster), near.similarity))
         };
-        let done = parallel::map(threads(k), |_| {
-            let mut scratch = vec![0.0; k];
-            while let Some((rows, (of_row, of_column))) = next(&queue) {
-                let bits = of_row.chunks_exact_mut(stride).zip(of_column.chunks_exact_mut(stride));
-                for (i, (of_row, of_column)) in rows.zip(bits) {
-                    let row = triangle.row(i, &mut scratch);
-                    let columns = row.chunks(LANES).zip(sizes[i + 1..].chunks(LANES));
-                    wide!({
-                        for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
-                            let mut any = false;
-                            for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
-                                any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
-                            }
-                            if !any {
-                                continue;
-                            }
-                            // One bit for each SIMD lane: `by_row` and `by_column` mark values that may be tied,
-                            // `sure_by_row` and `sure_by_column` mark values that are certainly tied.
-                            let (mut by_row, mut by_column) = (0u64, 0u64);
-                            let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
-                            let first = i + 1 + at * LANES;
-                            let equals = &certain[first..];
-                            let lanes = values.iter().zip(counts).zip(limits).zip(equals);
-                            for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
-                                let s = similarity::<U>(x, sizes[i], n_k);
-                                by_row |= u64::from(s >= floors[i]) << lane;
-                                by_column |= u64::from(s >= limit) << lane;
-                                sure_by_row |= u64::from(s == certain[i]) << lane;
-                                sure_by_column |= u64::from(s == equal) << lane;
-                            }
-                            let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> [usize; 2]| {
-                                set_bits(bits & !sure).try_fold(bits, |bits, lane| {
-                                    let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
-                                    let [slot, other] = of(lane);
-                                    Ok(if tied(s, slot, other)? { bits } else { bits & !(1 << lane) })
-                                })
-                            };
-                            if !exact {
-                                by_row = verified(by_row, sure_by_row, &|lane| [i, first + lane])?;
-                                by_column = verified(by_column, sure_by_column, &|lane| [first + lane, i])?;
-                            }
-                            or_at(of_row, first, by_row);
-                            or_at(of_column, first, by_column);
+        parallel::share(vec![vec![0.0; k]; threads(k)], bits, |scratch, ((rows, of_row), (_, of_column))| {
+            let bits = of_row.chunks_exact_mut(stride).zip(of_column.chunks_exact_mut(stride));
+            for (i, (of_row, of_column)) in rows.zip(bits) {
+                let row = triangle.row(i, scratch);
+                let columns = row.chunks(LANES).zip(sizes[i + 1..].chunks(LANES));
+                wide!({
+                    for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
+                        let mut any = false;
+                        for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
+                            any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
                         }
-                        Ok::<(), Error>(())
-                    })?;
-                }
-                monitor.advance(0)?;
+                        if !any {
+                            continue;
+                        }
+                        // One bit for each SIMD lane: `by_row` and `by_column` mark values that may be tied,
+                        // `sure_by_row` and `sure_by_column` mark values that are certainly tied.
+                        let (mut by_row, mut by_column) = (0u64, 0u64);
+                        let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
+                        let first = i + 1 + at * LANES;
+                        let equals = &certain[first..];
+                        let lanes = values.iter().zip(counts).zip(limits).zip(equals);
+                        for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
+                            let s = similarity::<U>(x, sizes[i], n_k);
+                            by_row |= u64::from(s >= floors[i]) << lane;
+                            by_column |= u64::from(s >= limit) << lane;
+                            sure_by_row |= u64::from(s == certain[i]) << lane;
+                            sure_by_column |= u64::from(s == equal) << lane;
+                        }
+                        let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> [usize; 2]| {
+                            set_bits(bits & !sure).try_fold(bits, |bits, lane| {
+                                let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
+                                let [slot, other] = of(lane);
+                                Ok(if tied(s, slot, other)? { bits } else { bits & !(1 << lane) })
+                            })
+                        };
+                        if !exact {
+                            by_row = verified(by_row, sure_by_row, &|lane| [i, first + lane])?;
+                            by_column = verified(by_column, sure_by_column, &|lane| [first + lane, i])?;
+                        }
+                        or_at(of_row, first, by_row);
+                        or_at(of_column, first, by_column);
+                    }
+                    Ok::<(), Error>(())
+                })?;
             }
-            Ok(())
-        });
-        done.into_iter().collect::<Result<()>>()?;
+            monitor.advance(0)
+        })?;
         Ok(Self { k, stride, of_row, of_column })
     }
 

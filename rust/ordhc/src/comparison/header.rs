@@ -6,28 +6,12 @@ use crate::error::Result;
 
 /// Words that occur in headers. If a first row has two of these words but no supported set of column names, the row is
 /// an error.
-const HEADER_WORDS: [&str; 20] = [
-    "anchor",
-    "near",
-    "far",
-    "head",
-    "winner",
-    "loser",
-    "positive",
-    "negative",
-    "reference",
-    "target",
-    "probe",
-    "odd",
-    "central",
-    "closer",
-    "further",
-    "near_a",
-    "near_b",
-    "far_a",
-    "far_b",
-    "odd_one_out",
-];
+const HEADER_WORDS: &str = "anchor near far head winner loser positive negative reference target probe odd \
+    central closer further near_a near_b far_a far_b odd_one_out";
+
+fn is_header_word(cell: &str) -> bool {
+    HEADER_WORDS.split(' ').any(|word| word == cell)
+}
 
 /// If the names of all selected columns have this ending, their cells are names of leaves, even cells that look like
 /// ids.
@@ -97,7 +81,7 @@ pub(super) fn plan(line: usize, first: &[Cell<'_>], options: &TableOptions) -> R
             }
             let k = options.known.first().map_or(3, Vec::len);
             let leaves: Vec<usize> = (0..k).collect();
-            let words = header.cells.iter().filter(|cell| HEADER_WORDS.contains(&cell.as_str())).count();
+            let words = header.cells.iter().filter(|cell| is_header_word(cell)).count();
             if options.header.is_none() && words > 1 {
                 return Err(header.unknown(options, "looks like a header of other columns"));
             }
@@ -113,7 +97,7 @@ pub(super) fn plan(line: usize, first: &[Cell<'_>], options: &TableOptions) -> R
         }
         Columns::All => {
             let numeric = first.iter().all(|cell| looks_whole(cell.trimmed()));
-            let known = HEADER_WORDS.contains(&header.cells[0].as_str());
+            let known = is_header_word(&header.cells[0]);
             if !options.header.unwrap_or(known && !numeric) {
                 return bare((0..width).collect(), !numeric && options.header.is_none());
             }

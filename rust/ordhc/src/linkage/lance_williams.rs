@@ -1,7 +1,7 @@
 //! Lance-Williams coefficients given as formulas.
 
 use super::formula::Formula;
-use super::rule::{Merging, PreciseMerging, Update};
+use super::rule::{Merging, Update};
 use crate::error::{Error, Result};
 use crate::precise::Precise;
 
@@ -121,7 +121,7 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + constant - gamma * (x_i - x_j).abs()
     }
 
-    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
+    fn fold_precisely(&self, m: &Merging<Precise>, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
         let mut values = [m.n_j, m.n_i, n_k].map(Precise::from).to_vec();
         values.extend(self.parameters.iter().map(|&x| Precise::from(x)));
         let alpha_j = self.alpha.evaluate_precisely(&values);

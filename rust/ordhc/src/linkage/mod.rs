@@ -28,6 +28,5 @@ pub use formula::Formula;
 pub use lance_williams::LanceWilliams;
 pub use rule::Rule;
 pub(crate) use rule::{
-    Average, AverageOfWhole, Between, Centroid, Complete, Median, Merging, PreciseMerging, Single, Update, Ward,
-    Weighted,
+    Average, AverageOfWhole, Between, Centroid, Complete, Median, Merging, Single, Update, Ward, Weighted,
 };

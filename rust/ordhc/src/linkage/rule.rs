@@ -98,12 +98,15 @@ pub(crate) trait Update: Sync {
     /// True if [`Update::fold_precisely`] takes and returns sums over pairs of members instead of similarities.
     const PRECISE_SUMS: bool = Self::SUMS;
 
-    fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
+    fn fold_precisely(&self, merging: &Merging<Precise>, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
     /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. The merged cluster is then
     /// never closer to a third cluster than the closer of the two clusters that merge. The merged cluster is as close
-    /// as the closer of these only if both are equally close.
-    fn commutes(&self) -> bool;
+    /// as the closer of these only if both are equally close. The default is
+    /// true for rules with [`Update::BETWEEN`].
+    fn commutes(&self) -> bool {
+        Self::BETWEEN.is_some()
+    }
 }
 
 /// How the similarity of two clusters is computed from the similarities of all pairs of their members.
@@ -117,17 +120,10 @@ pub(crate) enum Between {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Merging {
+pub(crate) struct Merging<N = f64> {
     pub(crate) n_i: f64,
     pub(crate) n_j: f64,
-    pub(crate) x_ij: f64,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PreciseMerging {
-    pub(crate) n_i: f64,
-    pub(crate) n_j: f64,
-    pub(crate) x_ij: Precise,
+    pub(crate) x_ij: N,
 }
 
 pub(crate) struct Single;
@@ -147,11 +143,8 @@ impl Update for Single {
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i >= x_j { x_i } else { x_j }
     }
-    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, _: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         x_i.max(x_j)
-    }
-    fn commutes(&self) -> bool {
-        false
     }
 }
 
@@ -164,11 +157,8 @@ impl Update for Complete {
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         if x_i <= x_j { x_i } else { x_j }
     }
-    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, _: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         x_i.min(x_j)
-    }
-    fn commutes(&self) -> bool {
-        true
     }
 }
 
@@ -184,11 +174,8 @@ impl Update for AverageOfWhole {
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         x_i + x_j
     }
-    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, _: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         x_i + x_j
-    }
-    fn commutes(&self) -> bool {
-        true
     }
 }
 
@@ -214,11 +201,8 @@ impl Update for Average {
         let (most, less) = if m.of_i { (x_j, x_i) } else { (x_i, x_j) };
         most + (less - most) * m.share
     }
-    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, _: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         x_i + x_j
-    }
-    fn commutes(&self) -> bool {
-        true
     }
 }
 
@@ -230,11 +214,8 @@ impl Update for Weighted {
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j
     }
-    fn fold_precisely(&self, _: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, _: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         (x_i + x_j) * Precise::from(0.5)
-    }
-    fn commutes(&self) -> bool {
-        true
     }
 }
 
@@ -248,12 +229,9 @@ impl Update for Ward {
     fn fold(&self, m: &Merging, x_i: f64, x_j: f64, n_k: f64) -> f64 {
         ((m.n_i + n_k) * x_i + (m.n_j + n_k) * x_j - n_k * m.x_ij) / (m.n_i + m.n_j + n_k)
     }
-    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
+    fn fold_precisely(&self, m: &Merging<Precise>, x_i: Precise, x_j: Precise, n_k: f64) -> Precise {
         let [n_i, n_j, n_k] = [m.n_i, m.n_j, n_k].map(Precise::from);
         ((n_i + n_k) * x_i + (n_j + n_k) * x_j - n_k * m.x_ij) / (n_i + n_j + n_k)
-    }
-    fn commutes(&self) -> bool {
-        true
     }
 }
 
@@ -267,13 +245,10 @@ impl Update for Centroid {
     fn fold(&self, &[a, b, c]: &[f64; 3], x_i: f64, x_j: f64, _: f64) -> f64 {
         a * x_i + b * x_j - c
     }
-    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, m: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         let [n_i, n_j] = [m.n_i, m.n_j].map(Precise::from);
         let n = n_i + n_j;
         (n * (n_i * x_i + n_j * x_j) - n_i * n_j * m.x_ij) / (n * n)
-    }
-    fn commutes(&self) -> bool {
-        false
     }
 }
 
@@ -286,10 +261,7 @@ impl Update for Median {
     fn fold(&self, quarter: &f64, x_i: f64, x_j: f64, _: f64) -> f64 {
         0.5 * x_i + 0.5 * x_j - quarter
     }
-    fn fold_precisely(&self, m: &PreciseMerging, x_i: Precise, x_j: Precise, _: f64) -> Precise {
+    fn fold_precisely(&self, m: &Merging<Precise>, x_i: Precise, x_j: Precise, _: f64) -> Precise {
         (x_i + x_j) * Precise::from(0.5) - m.x_ij * Precise::from(0.25)
-    }
-    fn commutes(&self) -> bool {
-        false
     }
 }

@@ -76,19 +76,16 @@ mod tests {
 
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
+    use crate::testkit::members;
 
     fn naive(tree: &Topology, labels: &[i64]) -> f64 {
         let n = tree.n_leaves();
-        let mut members: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
-        for node in n..tree.n_nodes() {
-            let joined = tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect();
-            members.push(joined);
-        }
+        let members = members(tree);
         let (mut sum, mut n_pairs) = (0.0, 0.0);
         for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| labels[i] == labels[j]) {
-            let under = members.iter().filter(|leaves| leaves.contains(&i) && leaves.contains(&j));
+            let under = members.iter().filter(|leaves| leaves.contains(&(i as u32)) && leaves.contains(&(j as u32)));
             let leaves = under.min_by_key(|leaves| leaves.len()).unwrap();
-            let same = leaves.iter().filter(|&&leaf| labels[leaf] == labels[i]).count();
+            let same = leaves.iter().filter(|&&leaf| labels[leaf as usize] == labels[i]).count();
             sum += same as f64 / leaves.len() as f64;
             n_pairs += 1.0;
         }

@@ -120,17 +120,11 @@ mod tests {
 
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
+    use crate::testkit::members;
 
     fn clusters(tree: &Topology) -> HashSet<Vec<u32>> {
-        let n = tree.n_leaves();
-        let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
-        for node in n..tree.n_nodes() {
-            let mut leaves = Vec::new();
-            tree.children(node).iter().for_each(|&child| leaves.extend(&members[child as usize]));
-            leaves.sort_unstable();
-            members.push(leaves);
-        }
-        members[n.min(tree.root())..tree.root()].iter().cloned().collect()
+        let (n, root) = (tree.n_leaves(), tree.root());
+        members(tree)[n.min(root)..root].iter().cloned().collect()
     }
 
     fn naive(a: &Topology, b: &Topology) -> ClusterCounts {

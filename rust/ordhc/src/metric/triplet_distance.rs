@@ -95,7 +95,7 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
     monitor.check()?;
     let work = Work::new(&paths, b, monitor)?;
     let threads = parallel::ranges(work.items.len(), 2);
-    let counts = parallel::map(threads, |_| work.run()).into_iter().collect::<Result<Vec<Counts>>>()?;
+    let counts = parallel::try_map::<_, _, Vec<Counts>>(threads, |_| work.run())?;
     let [same, different] = [0, 1].map(|at| counts.iter().map(|count| count[at]).sum());
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }

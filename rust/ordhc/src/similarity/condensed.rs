@@ -27,9 +27,7 @@ where
     const BLOCK: usize = 32;
     let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     let parts = parallel::ranges(n, 256);
-    let ends: Vec<usize> = parts.iter().map(|part| part.end * n).collect();
-    let slices = parallel::split_at_ends(out, &ends);
-    parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
+    parallel::map(parallel::with_parts(parts, out, |end| end * n), |(rows, out)| {
         let first = rows.start;
         for i in rows {
             let row = &mut out[(i - first) * n..][..n];

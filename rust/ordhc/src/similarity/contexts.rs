@@ -82,15 +82,13 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
         let share = |part: u64, of: u64| (u128::from(n_contexts) * u128::from(part) / u128::from(of)) as u64;
         let n_parts = parallel::ranges(comparisons.len(), 1 << 14).len() as u64;
         let part = |p| share(pass * n_parts + p, passes * n_parts)..share(pass * n_parts + p + 1, passes * n_parts);
-        let groups: Vec<Groups> = parallel::map((0..n_parts).map(part).collect(), |range| {
+        let groups: Vec<Groups> = parallel::try_map((0..n_parts).map(part).collect(), |range| {
             if comparisons.weights().is_some() {
                 group::<f64, K, E>(comparisons, range, &say, monitor)
             } else {
                 group::<i32, K, E>(comparisons, range, &say, monitor)
             }
-        })
-        .into_iter()
-        .collect::<Result<_>>()?;
+        })?;
         monitor.advance(1)?;
         for found in &groups {
             answered.iter_mut().zip(&found.answered).for_each(|(sum, more)| *sum += more);
@@ -210,9 +208,8 @@ impl Groups {
 /// kernel and processes the columns in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
     let parts = Triangle::new(n).shares();
-    let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();
-    let slices = parallel::split_at_ends(pairs, &ends);
-    parallel::map(parts.into_iter().zip(slices).collect(), |(rows, out)| {
+    let parts = parallel::with_parts(parts, pairs, |end| Triangle::new(n).before(end));
+    parallel::try_map(parts, |(rows, out)| {
         let offset = Triangle::new(n).before(rows.start);
         for groups in groups {
             let mut start = 0;
@@ -239,7 +236,4 @@ fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monito
         }
         Ok(())
     })
-    .into_iter()
-    .collect::<Result<Vec<()>>>()
-    .map(|_| ())
 }

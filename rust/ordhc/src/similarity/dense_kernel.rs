@@ -85,11 +85,10 @@ fn products(
     let n_pairs = condensed_len(n);
     let mut pairs = memory::filled("the kernel", 0.0, n_pairs)?;
     let ranges = Triangle::new(n).shares();
-    let ends: Vec<usize> = ranges.iter().map(|rows| n_pairs - condensed_len(n - rows.end)).collect();
-    let slices = parallel::split_at_ends(&mut pairs, &ends);
+    let parts = parallel::with_parts(ranges, &mut pairs, |end| Triangle::new(n).before(end));
     let width = (CACHE / (n * item_bytes).max(1)).clamp(64, LONGEST / 64);
     let steps = row_length.div_ceil(width).max(1);
-    parallel::map(ranges.into_iter().zip(slices).collect(), |(rows, out)| {
+    parallel::try_map::<_, _, ()>(parts, |(rows, out)| {
         for start in (0..row_length).step_by(width) {
             let block = start..(start + width).min(row_length);
             let mut out = out.iter_mut();
@@ -101,9 +100,7 @@ fn products(
             monitor.advance((n_pairs / (2 * steps)) as u64)?;
         }
         Ok(())
-    })
-    .into_iter()
-    .collect::<Result<Vec<()>>>()?;
+    })?;
     Ok(pairs)
 }
 

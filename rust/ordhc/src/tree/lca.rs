@@ -96,6 +96,7 @@ impl LcaSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testkit::members;
 
     #[test]
     fn every_pair_of_some_trees() {
@@ -111,13 +112,10 @@ mod tests {
         for (n, parents) in trees {
             let tree = Topology::from_parents(n, parents).unwrap();
             let lca = LcaSizes::new(&tree);
-            let mut members: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
-            for node in n..tree.n_nodes() {
-                members.push(tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect());
-            }
+            let members = members(&tree);
             for i in 0..n {
                 for j in 0..n {
-                    let holds = |cluster: &&Vec<usize>| cluster.contains(&i) && cluster.contains(&j);
+                    let holds = |cluster: &&Vec<u32>| cluster.contains(&(i as u32)) && cluster.contains(&(j as u32));
                     let expected = members.iter().filter(holds).map(Vec::len).min().unwrap();
                     assert_eq!(lca.size(i, j) as usize, expected);
                 }

@@ -66,8 +66,7 @@ impl Partition {
     }
 
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
-        check_len("labels of initial clusters", self.n_leaves(), "leaves", n_leaves)?;
-        Ok(())
+        check_len("labels of initial clusters", self.n_leaves(), "leaves", n_leaves)
     }
 
     pub(crate) fn merges(&self) -> Vec<RawMerge> {

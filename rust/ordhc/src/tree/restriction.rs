@@ -84,6 +84,7 @@ fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::Dendrogram;
+    use crate::testkit::members;
 
     fn tree(text: &str) -> Topology {
         let (tree, names) = Dendrogram::from_newick(text).unwrap();
@@ -92,16 +93,13 @@ mod tests {
     }
 
     fn clusters(tree: &Topology, name: impl Fn(u32) -> u32) -> Vec<Vec<u32>> {
-        let n = tree.n_leaves();
-        let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![name(leaf)]).collect();
-        for node in n..tree.n_nodes() {
-            let mut all: Vec<u32> =
-                tree.children(node).iter().flat_map(|&child| members[child as usize].clone()).collect();
-            all.sort_unstable();
-            members.push(all);
+        let mut clusters = members(tree);
+        for leaves in &mut clusters {
+            leaves.iter_mut().for_each(|leaf| *leaf = name(*leaf));
+            leaves.sort_unstable();
         }
-        members.sort();
-        members
+        clusters.sort();
+        clusters
     }
 
     #[test]

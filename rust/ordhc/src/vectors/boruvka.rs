@@ -268,13 +268,9 @@ impl Shape {
         nearest: &mut [Nearest],
         monitor: &Monitor,
     ) -> Result<Vec<Best>> {
-        let ranges = parallel::ranges(nearest.len(), GRAIN);
-        let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
-        let parts = ranges.into_iter().zip(parallel::split_at_ends(nearest, &ends));
-        let found = parallel::map(parts.collect(), |(places, nearest)| {
-            nearest_from(search, places, components, nearest, monitor)
-        });
-        let found: Vec<Vec<Best>> = found.into_iter().collect::<Result<_>>()?;
+        let parts = parallel::with_parts(parallel::ranges(nearest.len(), GRAIN), nearest, |end| end);
+        let found: Vec<Vec<Best>> =
+            parallel::try_map(parts, |(places, nearest)| nearest_from(search, places, components, nearest, monitor))?;
         let joined = found.into_iter().reduce(|mut all, other| {
             all.iter_mut().zip(other).for_each(|(best, other)| best.offer(other));
             all

@@ -7,11 +7,9 @@ use super::closeness::{Closeness, SquaredEuclidean};
 use super::criteria::{About, OfSquares, squared};
 use super::rough_tiles::{Query, RoughTiles};
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
+use crate::agglomerate::{Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
-use crate::monitor::Monitor;
 use crate::parallel;
-use crate::tree::RawMerge;
 
 const GRAIN: usize = 1 << 20;
 
@@ -52,12 +50,6 @@ impl<C: OfSquares> CentroidTiles<C> {
             n_alive: n,
             places: (0..n as u32).collect(),
         })
-    }
-
-    pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-        let mut chain = Chain::unlisted(self.places.len());
-        chain.run(self, 1, &mut Doubts::left_open(monitor))?;
-        Ok(chain.into_merges())
     }
 
     fn place(&self, cluster: usize) -> usize {

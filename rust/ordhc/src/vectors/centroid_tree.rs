@@ -2,10 +2,8 @@
 
 use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
-use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
+use crate::agglomerate::{Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
-use crate::monitor::Monitor;
-use crate::tree::RawMerge;
 
 /// The smallest number of clusters for which a k-d tree is faster than comparing all pairs of clusters.
 pub(super) const TREE_FROM: usize = 256;
@@ -59,12 +57,6 @@ impl<C: Criterion> CentroidTree<C> {
         };
         this.build(&Parts { rows, about, names: (0..n as u32).collect() });
         this
-    }
-
-    pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-        let mut chain = Chain::unlisted(self.places.len());
-        chain.run(self, 1, &mut Doubts::left_open(monitor))?;
-        Ok(chain.into_merges())
     }
 
     pub(super) fn cluster(&self, name: usize) -> Cluster<'_> {

@@ -83,19 +83,24 @@ impl MeanClusters {
     }
 }
 
-/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    sum_of(a, b, |x, y| x * y)
+}
+
+/// The order of additions is fixed, so the rounding is always the same.
+#[inline(always)]
+pub(super) fn sum_of(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 8;
     let (a, rest_a) = a.as_chunks::<LANES>();
     let (b, rest_b) = b.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {
         for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
+            sums[lane] += term(a[lane], b[lane]);
         }
     }
-    let rest = rest_a.iter().zip(rest_b).fold(0.0, |sum, (a, b)| sum + a * b);
+    let rest = rest_a.iter().zip(rest_b).fold(0.0, |sum, (&x, &y)| sum + term(x, y));
     let [s0, s1, s2, s3, s4, s5, s6, s7] = sums;
     ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)) + rest
 }

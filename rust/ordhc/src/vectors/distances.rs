@@ -1,7 +1,5 @@
 //! The distances or similarities of all pairs of vectors.
 
-use std::sync::Mutex;
-
 use super::closeness::{Closeness, Dot, Euclidean, Manhattan, Measure, SquaredEuclidean};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
@@ -72,32 +70,26 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
     let ends: Vec<usize> = firsts.iter().map(end).collect();
     let parts: Vec<_> = firsts.into_iter().zip(parallel::split_at_ends(out, &ends)).collect();
     let threads = parallel::ranges(condensed_len(n) * vectors.n_coordinates(), 1 << 20);
-    let parts = Mutex::new(parts.into_iter());
-    let next = || parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    let done = parallel::map(threads, |_| {
-        while let Some((first, mut out)) = next() {
-            let mut rows = Vec::with_capacity(ROWS);
-            for i in first..(first + ROWS).min(n) {
-                let (row, rest) = out.split_at_mut(n - i - 1);
-                rows.push((i, tiles.row(i).collect::<Vec<f64>>(), row));
-                out = rest;
-            }
-            wide!(for tile in first / LANES..tiles.n_tiles() {
-                for (i, query, row) in &mut rows {
-                    let Some(sums) = tiles.sums(tile, query, C::add, |_| false) else { continue };
-                    let values: [f64; LANES] = sums.map(value);
-                    let (from, to) = ((*i + 1).max(tile * LANES), n.min((tile + 1) * LANES));
-                    if from < to {
-                        row[from - *i - 1..to - *i - 1]
-                            .copy_from_slice(&values[from - tile * LANES..to - tile * LANES]);
-                    }
-                }
-            });
-            monitor.advance(rows.iter().map(|row| row.2.len() as u64).sum())?;
+    parallel::share(threads, parts, |_, (first, mut out)| {
+        let mut rows = Vec::with_capacity(ROWS);
+        for i in first..(first + ROWS).min(n) {
+            let (row, rest) = out.split_at_mut(n - i - 1);
+            rows.push((i, tiles.row(i).collect::<Vec<f64>>(), row));
+            out = rest;
         }
-        Ok(())
-    });
-    done.into_iter().collect()
+        wide!(for tile in first / LANES..tiles.n_tiles() {
+            for (i, query, row) in &mut rows {
+                let Some(sums) = tiles.sums(tile, query, C::add, |_| false) else { continue };
+                let values: [f64; LANES] = sums.map(value);
+                let (from, to) = ((*i + 1).max(tile * LANES), n.min((tile + 1) * LANES));
+                if from < to {
+                    row[from - *i - 1..to - *i - 1].copy_from_slice(&values[from - tile * LANES..to - tile * LANES]);
+                }
+            }
+        });
+        monitor.advance(rows.iter().map(|row| row.2.len() as u64).sum())
+    })
+    .map(drop)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::clusters::MeanClusters;
 use super::criteria::{About, MeanDot};
 use super::dense_rows::Vectors;
 use super::{check_scale, rounds};
-use crate::agglomerate::Tolerance;
+use crate::agglomerate::{Chain, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
@@ -125,7 +125,7 @@ fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Resu
     let mut tree = CentroidTree::new(rows, p, about, MeanDot { sums });
     let name = |at: usize| clusters.names[at] as usize;
     let named = |merge: RawMerge| RawMerge { i: name(merge.i), j: name(merge.j), ..merge };
-    let merges = tree.merge_all(monitor)?.into_iter().map(named).collect();
+    let merges = Chain::merges_of(&mut tree, monitor)?.into_iter().map(named).collect();
     let whole = tree.cluster(0);
     let mut last = MeanClusters::new(1, p, sums)?;
     last.set(0, clusters.names[0], whole.about.size, whole.row.iter().copied());

@@ -6,7 +6,7 @@ use super::criteria::{About, MeanSquare, OfSquares, Variance};
 use super::dense_rows::Vectors;
 use super::mean_dot::Unit;
 use super::with_heights;
-use crate::agglomerate::{Tolerance, rounding};
+use crate::agglomerate::{Chain, Tolerance, rounding};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
@@ -84,9 +84,9 @@ fn linkage<C: OfSquares>(
     monitor.start((n * n / 2) as u64);
     let merges = if n >= tree_from && (1..=FEW).contains(&p) {
         let points: Vec<f64> = (0..n).flat_map(row).collect();
-        CentroidTree::new(points, p, vec![About::LEAF; n], criterion).merge_all(monitor)?
+        Chain::merges_of(&mut CentroidTree::new(points, p, vec![About::LEAF; n], criterion), monitor)?
     } else {
-        CentroidTiles::new(n, p, row, criterion)?.merge_all(monitor)?
+        Chain::merges_of(&mut CentroidTiles::new(n, p, row, criterion)?, monitor)?
     };
     let mut tree = Dendrogram::in_order(n, RawMerge::sort(n, merges, tolerance))?;
     tree.make_monotone();

@@ -48,12 +48,8 @@ where
     let costs = lists.costs(rows);
     monitor.start(costs.iter().sum());
     let parts = even_parts(&costs);
-    let ends: Vec<usize> = parts.iter().map(|part| Triangle::new(n).before(part.end)).collect();
-    let slices = parallel::split_at_ends(out, &ends);
-    let work = parts.into_iter().zip(slices).collect();
-    parallel::map(work, |(part, out)| lists.multiply(rows, part, &costs, out, monitor))
-        .into_iter()
-        .collect::<Result<()>>()?;
+    let work = parallel::with_parts(parts, out, |end| Triangle::new(n).before(end));
+    parallel::try_map::<_, _, ()>(work, |(part, out)| lists.multiply(rows, part, &costs, out, monitor))?;
     let diagonal: Vec<f64> = (0..n).map(|i| rows.row(i).map(|(_, x)| x.into() * x.into()).sum()).collect();
     match diagonal.iter().position(|x| !x.is_finite()) {
         Some(i) => Err(overflow(i, i, diagonal[i])),

@@ -96,7 +96,7 @@ fn assert_engines_agree_on(input: &Case<'_>, exactly: bool) {
 }
 
 fn condensed(value: impl Strategy<Value = f64> + Clone + 'static, most: usize) -> impl Strategy<Value = Vec<f64>> {
-    (1..most).prop_flat_map(move |n| prop::collection::vec(value.clone(), condensed_len(n)))
+    (2..most).prop_flat_map(move |n| prop::collection::vec(value.clone(), condensed_len(n)))
 }
 
 proptest! {
@@ -104,7 +104,6 @@ proptest! {
 
     #[test]
     fn engines_agree_without_ties(values in condensed(0.0..1.0f64, 40), dissimilarity: bool) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
     }
 
@@ -115,13 +114,11 @@ proptest! {
 
     #[test]
     fn engines_agree_with_ties(values in condensed((0..4i32).prop_map(f64::from), 12), dissimilarity: bool) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
     }
 
     #[test]
     fn engines_agree_with_inexact_ties(values in condensed((-3..4i32).prop_map(|x| f64::from(x) * 0.1), 14)) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, false, true);
     }
 
@@ -129,7 +126,6 @@ proptest! {
     fn engines_agree_on_tenths(
         values in condensed((0..4i32).prop_map(|x| f64::from(x) * 0.1), 60), dissimilarity: bool
     ) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
     }
 
@@ -137,7 +133,6 @@ proptest! {
     fn engines_agree_on_nearly_equal_values(
         values in condensed((0..5i32).prop_map(|x| 1.0 + f64::from(x) * 0.5f64.powi(36)), 12), dissimilarity: bool
     ) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
     }
 
@@ -145,7 +140,6 @@ proptest! {
     fn engines_agree_beside_outliers(
         values in condensed(prop::sample::select(vec![1e15, -1e15, 1.5, 2.0, 5.0, -0.1, 0.3]), 10)
     ) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, false, false);
     }
 
@@ -153,7 +147,6 @@ proptest! {
     fn engines_agree_on_values_of_any_size(
         values in condensed((1..5u32, -320..280i32).prop_map(|(x, size)| f64::from(x) * 10f64.powi(size)), 10)
     ) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, false, false);
     }
 
@@ -251,7 +244,6 @@ proptest! {
 
     #[test]
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
         // Two mean similarities of clusters are either equal, or differ by much more than rounding errors. If the first
         // computation leaves a doubt, the means are computed again from the leaves with more digits. So no doubt
@@ -261,13 +253,11 @@ proptest! {
 
     #[test]
     fn engines_agree_beside_what_is_halfway(values in condensed(halfway(3), 20), dissimilarity: bool) {
-        prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
     }
 
     #[test]
     fn engines_agree_on_fractions(values in condensed(fraction(), 60), mirrored: bool, dissimilarity: bool) {
-        prop_assume!(!values.is_empty());
         let values: Vec<f64> = values.iter().map(|x| if mirrored { 4.0 - x } else { *x }).collect();
         assert_engines_agree(&values, dissimilarity, true);
     }

@@ -113,7 +113,7 @@ fn scan_blocks<T: Number>(
         });
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
-            if mirrored(values, n, rows.clone(), columns.clone()) {
+            if wide!(mirrored(values, n, rows.clone(), columns.clone())) {
                 continue;
             }
             symmetric = false;
@@ -133,12 +133,8 @@ fn scan_blocks<T: Number>(
     (seen, symmetric, bad)
 }
 
-fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
-    wide!(mirrored_block(values, n, rows, columns))
-}
-
 #[inline(always)]
-fn mirrored_block<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
+fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
     const SIDE: usize = 8;
     let mut same = true;
     for row in rows.clone().step_by(SIDE) {

@@ -299,7 +299,7 @@ impl Merged {
         let before = self.merges.len();
         let result = make(&mut self.merges);
         for &RawMerge { i, j, .. } in &self.merges[before..] {
-            self.forest.merge(i as u32, j as u32);
+            self.forest.leaves.attach(j as u32, i as u32);
         }
         self.add_sizes(before);
         result
@@ -335,7 +335,7 @@ impl Merged {
         monitor: &Monitor,
     ) -> Result<Vec<Link>> {
         let n = self.sizes.len();
-        let of: Vec<u32> = (0..n as u32).map(|leaf| self.forest.find(leaf)).collect();
+        let of: Vec<u32> = (0..n as u32).map(|leaf| self.forest.leaves.find(leaf)).collect();
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 

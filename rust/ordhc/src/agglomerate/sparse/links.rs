@@ -57,29 +57,15 @@ pub(super) trait Summary: Sync {
     }
 }
 
-pub(super) struct MeanOfAll;
-pub(super) struct MeanOfKnown;
-pub(super) struct LeastOfAll;
-pub(super) struct LeastOfKnown;
+pub(super) struct Of<const MEAN: bool, const ALL: bool>;
+pub(super) type MeanOfAll = Of<true, true>;
+pub(super) type MeanOfKnown = Of<true, false>;
+pub(super) type LeastOfAll = Of<false, true>;
+pub(super) type LeastOfKnown = Of<false, false>;
 
-impl Summary for MeanOfAll {
-    const MEAN: bool = true;
-    const ALL: bool = true;
-}
-
-impl Summary for MeanOfKnown {
-    const MEAN: bool = true;
-    const ALL: bool = false;
-}
-
-impl Summary for LeastOfAll {
-    const MEAN: bool = false;
-    const ALL: bool = true;
-}
-
-impl Summary for LeastOfKnown {
-    const MEAN: bool = false;
-    const ALL: bool = false;
+impl<const MEAN: bool, const ALL: bool> Summary for Of<MEAN, ALL> {
+    const MEAN: bool = MEAN;
+    const ALL: bool = ALL;
 }
 
 pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()> {

@@ -12,20 +12,12 @@ use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
 pub(super) struct Forest {
-    leaves: UnionFind,
+    pub(super) leaves: UnionFind,
 }
 
 impl Forest {
     pub(super) fn new(n: usize) -> Self {
         Self { leaves: UnionFind::new(n) }
-    }
-
-    pub(super) fn find(&mut self, leaf: u32) -> u32 {
-        self.leaves.find(leaf)
-    }
-
-    pub(super) fn merge(&mut self, i: u32, j: u32) {
-        self.leaves.attach(j, i);
     }
 
     /// Merges the clusters that are connected by edges (`links`) with similarities above `bar`, in descending order of
@@ -45,7 +37,7 @@ impl Forest {
         for level in links.chunk_by(|x, y| x.value == y.value) {
             let mut edges: Vec<[u32; 2]> = Vec::new();
             for link in level {
-                let (a, b) = (self.find(link.a), self.find(link.b));
+                let (a, b) = (self.leaves.find(link.a), self.leaves.find(link.b));
                 if a != b {
                     edges.extend([[a, b], [b, a]]);
                 }
@@ -63,7 +55,7 @@ impl Forest {
     }
 
     fn record(&mut self, i: u32, j: u32, similarity: f64, merges: &mut Vec<RawMerge>) {
-        self.merge(i, j);
+        self.leaves.attach(j, i);
         merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
     }
 

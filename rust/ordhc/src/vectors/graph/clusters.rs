@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::linkage::Rule;
 use crate::memory::{Buffer, filled};
 use crate::vectors::Measure;
-use crate::vectors::clusters::dot;
+use crate::vectors::clusters::{dot, sum_of};
 use crate::vectors::criteria::{About, MeanSquare, OfSquares, Variance};
 
 /// The largest number of leaves that represent a cluster, for similarities that need pairs of leaves.
@@ -267,22 +267,7 @@ impl Over {
     }
 }
 
-const LANES: usize = 8;
-
-/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
-        }
-    }
-    let mut rest = 0.0;
-    for (a, b) in rest_a.iter().zip(rest_b) {
-        rest += (a - b) * (a - b);
-    }
-    let [s0, s1, s2, s3, s4, s5, s6, s7] = sums;
-    ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)) + rest
+    sum_of(a, b, |x, y| (x - y) * (x - y))
 }

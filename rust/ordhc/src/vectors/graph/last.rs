@@ -4,7 +4,6 @@
 //! Otherwise, evenly chosen leaves are compared.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{Clusters, Form, Over};
 use super::rounds::Link;
@@ -68,23 +67,19 @@ fn write_above(
 ) -> Result<()> {
     let n = names.len();
     let tiles = n.div_ceil(TILE);
-    let rows = Mutex::new(values.chunks_mut(TILE * stride).take(tiles).enumerate());
-    let next = || rows.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let done = parallel::map(parallel::ranges(tiles, 1), |_| {
-        while let Some((tile, rows)) = next() {
-            let own = tile * TILE..n.min((tile + 1) * TILE);
-            match members {
-                Some(members) => members.write_above(clusters, own, rows, stride),
-                None => own.zip(rows.chunks_mut(stride)).for_each(|(at, row)| {
-                    let after = names[at + 1..].iter().map(|&name| name as usize);
-                    clusters.similarities(names[at] as usize, after, &mut row[at + 1..n]);
-                }),
-            }
-            monitor.advance(steps / tiles as u64)?;
+    let rows = values.chunks_mut(TILE * stride).take(tiles).enumerate();
+    parallel::share(parallel::ranges(tiles, 1), rows, |_, (tile, rows)| {
+        let own = tile * TILE..n.min((tile + 1) * TILE);
+        match members {
+            Some(members) => members.write_above(clusters, own, rows, stride),
+            None => own.zip(rows.chunks_mut(stride)).for_each(|(at, row)| {
+                let after = names[at + 1..].iter().map(|&name| name as usize);
+                clusters.similarities(names[at] as usize, after, &mut row[at + 1..n]);
+            }),
         }
-        Ok(())
-    });
-    done.into_iter().collect()
+        monitor.advance(steps / tiles as u64)
+    })
+    .map(drop)
 }
 
 fn mirror(values: &mut [f64], n: usize, stride: usize) {

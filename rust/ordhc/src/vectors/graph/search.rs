@@ -60,32 +60,25 @@ impl Points {
     }
 }
 
-/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            let difference = a[lane] - b[lane];
-            sums[lane] += difference * difference;
-        }
-    }
-    total(sums)
+    sum_of(a, b, |x, y| (x - y) * (x - y))
 }
 
 #[inline(always)]
 fn product(a: &[f32], b: &[f32]) -> f32 {
+    sum_of(a, b, |x, y| x * y)
+}
+
+/// The order of additions is fixed, so the rounding is always the same.
+#[inline(always)]
+fn sum_of(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
     let mut sums = [0.0f32; LANES];
     for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
+            sums[lane] += term(a[lane], b[lane]);
         }
     }
-    total(sums)
-}
-
-#[inline(always)]
-fn total(mut sums: [f32; LANES]) -> f32 {
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {
