@@ -8,7 +8,7 @@ use crate::error::{Error, Position, Result};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::sorting::{sort, sort_by_key};
+use crate::sorting::sort;
 
 /// A sorted run: pairs of leaves in ascending order, with the numbers that comparisons add to the similarity of each
 /// pair.
@@ -27,13 +27,13 @@ pub struct Run {
 pub struct RunOptions {
     /// True if a pair is stored twice, as (i, j) and as (j, i). False if it is stored only as (i, j) with i < j.
     pub both: bool,
-    /// True if [`sorted_run`] adds up the values of the same pair. If there are several runs, use this only for integer
-    /// weights, whose sums are exact. If false, [`merge_runs`] adds up the values, in the order of the comparisons. So sums do not depend on
+    /// True if [`sorted_run`] adds up the values of the same pair. Use this only for integer weights, whose sums are
+    /// exact. If false, [`merge_runs`] adds up the values, in the order of the comparisons. So sums do not depend on
     /// how the comparisons were split.
     pub sum: bool,
 }
 
-pub(super) const PAIRS: &str = "the pairs that were compared";
+const PAIRS: &str = "the pairs that were compared";
 
 /// Returns the pairs of leaves in the comparisons, in ascending order, with the numbers to add to their similarities.
 ///
@@ -67,13 +67,9 @@ pub fn sorted_run<const K: usize>(
         (n as f64 * if options.both { share } else { 1.0 - (1.0 - share).sqrt() }) as usize
     };
     let parts = (0..threads).map(|p| end(p)..if p + 1 == threads { n } else { end(p + 1) }).collect();
-    monitor.start(threads as u64);
-    let found = parallel::map(parts, |leaves| {
-        let run = match comparisons.weights() {
-            None if options.sum => counted(comparisons, &leaves, options.both, monitor),
-            _ => weighted(comparisons, &leaves, options, monitor),
-        }?;
-        monitor.advance(1).map(|()| run)
+    let found = parallel::map(parts, |leaves| match comparisons.weights() {
+        None if options.sum => counted(comparisons, &leaves, options.both, monitor),
+        _ => weighted(comparisons, &leaves, options, monitor),
     });
     let mut found = found.into_iter().collect::<Result<Vec<_>>>()?;
     if found.len() == 1 {
@@ -105,21 +101,15 @@ fn each_key<const K: usize>(row: &[i32; K], leaves: &Range<usize>, both: bool, m
     }
 }
 
-/// Returns `keep(key, at, is_closer)` for each key of each comparison (see [`each_key`]); `at` is the comparison's row.
-fn all_keys<T, const K: usize>(
+fn count_keys<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     leaves: &Range<usize>,
     both: bool,
     monitor: &Monitor,
-    keep: impl Fn(u64, usize, bool) -> T,
-) -> Result<Vec<T>> {
+) -> Result<usize> {
     let mut n_keys = 0;
     comparisons.rows().each_watched(monitor, |_, row| each_key(row, leaves, both, |_, _| n_keys += 1))?;
-    let mut kept = memory::room(PAIRS, n_keys)?;
-    comparisons.rows().each_watched(monitor, |at, row| {
-        each_key(row, leaves, both, |key, closer| kept.push(keep(key, at, closer)));
-    })?;
-    Ok(kept)
+    Ok(n_keys)
 }
 
 fn counted<const K: usize>(
@@ -128,7 +118,10 @@ fn counted<const K: usize>(
     both: bool,
     monitor: &Monitor,
 ) -> Result<Run> {
-    let mut codes = all_keys(comparisons, leaves, both, monitor, |key, _, closer| key << 1 | u64::from(!closer))?;
+    let mut codes = memory::room(PAIRS, count_keys(comparisons, leaves, both, monitor)?)?;
+    comparisons.rows().each_watched(monitor, |_, row| {
+        each_key(row, leaves, both, |key, closer| codes.push(key << 1 | u64::from(!closer)));
+    })?;
     sort(&mut codes, monitor)?;
     let same = |a: &u64, b: &u64| a >> 1 == b >> 1;
     let sums = codes.chunk_by(same).map(|codes| {
@@ -144,18 +137,22 @@ fn weighted<const K: usize>(
     options: RunOptions,
     monitor: &Monitor,
 ) -> Result<Run> {
-    let mut updates = all_keys(comparisons, leaves, options.both, monitor, |key, at, closer| {
+    let mut updates = memory::room(PAIRS, count_keys(comparisons, leaves, options.both, monitor)?)?;
+    comparisons.rows().each_watched(monitor, |at, row| {
         let weight = comparisons.weights().map_or(1.0, |weights| weights[at]);
-        // The second number keeps the values of a pair in the order of `adds`.
-        (key, 2 * at as u64 + u64::from(!closer), if closer { weight } else { -weight })
+        each_key(row, leaves, options.both, |key, closer| updates.push((key, if closer { weight } else { -weight })));
     })?;
-    sort_by_key(&mut updates, |&(key, at, _)| (key, at), monitor)?;
+    sort_by_pair(&mut updates);
+    monitor.check()?;
     if options.sum {
-        return summed(&updates, |&(key, _, value)| (key, value));
+        return summed(&updates);
     }
-    let keys = memory::collected(PAIRS, updates.len(), updates.iter().map(|update| update.0))?;
-    let values = memory::collected(PAIRS, updates.len(), updates.iter().map(|update| update.2))?;
-    Ok(Run { keys, values })
+    let mut run = Run { keys: memory::room(PAIRS, updates.len())?, values: memory::room(PAIRS, updates.len())? };
+    for (key, value) in updates {
+        run.keys.push(key);
+        run.values.push(value);
+    }
+    Ok(run)
 }
 
 /// Returns the sums of several runs (sorted pairs of leaves with values). Values of the same pair are added in the
@@ -172,21 +169,27 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
         updates.extend(keys.iter().copied().zip(values.iter().copied()));
         monitor.check()?;
     }
-    // The sort is stable, so the values of a pair stay in the order of the runs and, within a run, of the comparisons.
-    updates.sort_by_key(|&(key, _)| key);
+    sort_by_pair(&mut updates);
     monitor.check()?;
-    summed(&updates, |&update| update)
+    summed(&updates)
 }
 
-fn summed<T>(updates: &[T], of: impl Fn(&T) -> (u64, f64)) -> Result<Run> {
-    let parts = || updates.chunk_by(|a, b| of(a).0 == of(b).0);
-    let total = |updates: &[T]| (of(&updates[0]).0, updates.iter().fold(0.0, |sum, update| sum + of(update).1));
-    if let Some((key, value)) = parts().map(total).find(|(_, sum)| !sum.is_finite()) {
+/// The sort is stable, so the values of a pair of leaves stay in the order of the runs and, within a run, of the
+/// comparisons.
+fn sort_by_pair(updates: &mut [(u64, f64)]) {
+    updates.sort_by_key(|&(key, _)| key);
+}
+
+fn summed(updates: &[(u64, f64)]) -> Result<Run> {
+    let same = |a: &(u64, f64), b: &(u64, f64)| a.0 == b.0;
+    let total = |updates: &[(u64, f64)]| updates.iter().fold(0.0, |sum, (_, value)| sum + value);
+    if let Some(updates) = updates.chunk_by(same).find(|updates| !total(updates).is_finite()) {
+        let (i, j) = ((updates[0].0 >> 32) as usize, updates[0].0 as u32 as usize);
         let limit = "weights are too large: divide all by the largest one";
-        let place = Position::Pair((key >> 32) as usize, key as u32 as usize);
-        return Err(Error::BadValue { what: "the similarity", place, value, limit });
+        let place = Position::Pair(i, j);
+        return Err(Error::BadValue { what: "the similarity", place, value: total(updates), limit });
     }
-    nonzero(parts().count(), parts().map(total))
+    nonzero(updates.chunk_by(same).count(), updates.chunk_by(same).map(|updates| (updates[0].0, total(updates))))
 }
 
 fn nonzero(most: usize, sums: impl Iterator<Item = (u64, f64)>) -> Result<Run> {
@@ -255,7 +258,7 @@ mod tests {
         let rows: Vec<[i32; 3]> =
             (0..200_000).map(|k| [leaf(k, 7919), leaf(k + 1, 104_729), leaf(k + 2, 1_299_709)]).collect();
         let rows: Vec<[i32; 3]> = rows.into_iter().filter(|[i, j, k]| i != j && i != k && j != k).collect();
-        check(&rows, None, 150_000, RunOptions { both: false, sum: true });
+        check(&rows, None, 150_000, RunOptions { both: true, sum: true });
         let weights: Vec<f64> = (0..rows.len()).map(|k| 0.1 * (k % 17) as f64).collect();
         check(&rows, Some(&weights), 150_000, RunOptions { both: false, sum: false });
         let whole: Vec<f64> = (0..rows.len()).map(|k| (k % 17) as f64).collect();
