@@ -54,7 +54,7 @@ class File(click.ParamType):  # type: ignore[type-arg]
     """The name of a file, or - for standard input or output; parsing options does not open the file."""
 
     name = "file"
-    #: What a shell completes: "file" or "dir".
+    #: The kind of path that a shell completes: "file" or "dir".
     completed = "file"
 
     def shell_complete(
