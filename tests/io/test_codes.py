@@ -237,7 +237,7 @@ def test_names_may_have_ids(tmp_path, first):
             data = read(names=path)
             assert (named(data), sorted(data.names)) == (expected, labels), door
             assert named(read(names=path, ids_from=first)) == expected, door
-            with pytest.raises(InputError, match="the names have ids of their own: leave out ids_from"):
+            with pytest.raises(InputError, match="the table of names has a column of ids: leave out"):
                 read(names=path, ids_from=first + 1)
     for door, read in doors_of_files(tmp_path, [*rows, (first, first + 1, first + 9)]):
         with pytest.raises(InputError, match=f"the name 'id {first + 9}' is unknown"):

@@ -133,8 +133,8 @@ def merged_under(
 ) -> Dendrogram:
     if spec.update_row is not None or spec.make_update is not None:
         raise InputError(
-            f"linkage {spec.name!r} is a Python function, which takes no constraints: leave out sizes= and "
-            "cannot_link="
+            f"sizes= and cannot_link= do not work with linkage {spec.name!r}, which is a Python function: "
+            "leave them out"
         )
     if constraints.sizes is not None and spec.native == "ward" and not dissimilarity:
         raise InputError("linkage 'ward' takes sizes with dissimilarities only: give dissimilarity=True")

@@ -10,8 +10,8 @@ from ordhc.io.guard import brief
 
 __all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
 
-#: Maximum number of events that are written but perhaps not on the disk. A power cut can lose these events
-#: and the numbers of their questions.
+#: Maximum number of events that are written but perhaps not on the disk. A power cut can lose these events.
+#: After a restart of the machine, `GAP` question numbers are skipped, so that no number is used twice.
 GAP = 2048
 #: Minimum number of seconds between two synchronisations, unless `is_durable` is True.
 PAUSE = 0.05
@@ -47,9 +47,11 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # Both are pairs: the number of commits for which `written` was not None, and the number of events.
-        # `_latest` counts what was written, `_synchronised` what is certainly on the disk. With -GAP, the
-        # first commit waits for the disk, because earlier events of the session may not be on the disk.
+        # `_latest` is (number of commits, number of events) that were written. `_synchronised` is (number of
+        # commits, number of events) that are certainly on the disk. Only commits count for which the method
+        # `written` did not return None. The first commit must wait for the disk, because events of an earlier
+        # process may not be on the disk. The start value -GAP makes the first commit wait, because more than
+        # GAP events then seem not to be on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()

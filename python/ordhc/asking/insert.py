@@ -101,7 +101,10 @@ def insert(
 
 
 def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
-    """Return the new items, and the names of all old and new leaves (or their count, without names)."""
+    """Return the new items, and the names of all leaves, old and new.
+
+    If the leaves of the tree have no names, the number of all leaves is returned instead of the names.
+    """
     single = isinstance(items, str | int | np.integer)
     new: list[Any] = [items] if single else _checks.listed("items", items)
     if not new:

@@ -67,7 +67,7 @@ class Method(ABC):
     name: ClassVar[str]
     #: The number of leaves in a question: 3, or 4 for two pairs.
     width: int = 3
-    #: True if the method expects wrong answers even without a `p`.
+    #: True if the method expects wrong answers even if the probability `p` of right answers is not given.
     expects_errors: ClassVar[bool] = False
     #: True if the learner can begin with a tree of some of the leaves.
     takes_start: ClassVar[bool] = False

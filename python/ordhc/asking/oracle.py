@@ -116,8 +116,8 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
     * the oracle never errs;
     * the method does not use `p`;
     * `repeat` is not 1;
-    * the method is `Revise`, which expects errors even without a `p`. With the oracle's `p` its trees had
-      three times as many errors as without (150 texts, a model that is right with probability 0.92).
+    * the method is `Revise`, which expects errors even if `p` is not given. With the oracle's `p`, its trees
+      had three times as many errors as without (150 texts, a model that is right with probability 0.92).
     """
     p, noise = errors_of(oracle)
     made = Robust() if method is None else method

@@ -63,7 +63,7 @@ def salvage(
 ) -> Salvaged:
     """Make a new session from all readable events of a damaged session; return what was kept.
 
-    The damaged file is not changed. Every event has a checksum, so that only events that were written are
+    The damaged file is not changed. Every event has a checksum, and events with a wrong checksum are not
     kept.
 
     Parameters
@@ -135,18 +135,19 @@ def salvage(
 
 
 def _state_and_places(rows: list[Row]) -> tuple[dict[str, str], dict[int, int]]:
-    """Return two dicts: the rules and the question's words, and where each chosen item was on the page.
+    """Return the latest texts of the session's settings, and the positions of chosen items on the page.
 
-    The first dict has keys of the table `state`, the second has event numbers of answers. Damaged rows and
-    rows of other tables are skipped.
+    The settings are a dict with the keys "rules" and "question" (the wording of the question) of the table
+    `state`. The positions are a dict from the event number of an answer to the position of the chosen item.
+    Damaged rows and rows of other tables are skipped.
     """
     state: dict[str, str] = {}
     places: dict[int, int] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key in ("rules", "question") and isinstance(value, str) and total == sum_of(key, value):
             if key == "question":
-                # `rows` ends with the rows that SQLite can read, which have the current words. These words
-                # replace older words from the raw bytes of the file.
+                # Keep the last wording of the question in `rows`. The last rows are those that SQLite can
+                # read, so their wording is current. The raw bytes of the file can contain older wordings.
                 state[key] = value
                 continue
             with suppress(ValueError, TypeError):

@@ -408,7 +408,8 @@ class Store:
             for seq, place, total in rows:
                 if total != sum_of(seq, place):
                     raise ValueError(
-                        f"the page position that is stored for answer {seq} has a wrong checksum"
+                        f"the position of the chosen item on the web page, stored for answer {seq}, has a "
+                        "wrong checksum"
                     )
             return {seq: place for seq, place, _ in rows}
 

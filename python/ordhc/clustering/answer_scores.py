@@ -69,17 +69,17 @@ class AnswerScores:
 
     @property
     def accuracy(self) -> float:
-        """The share of given answers that are predicted as the most likely, over all kinds of answers."""
+        """The share of answers that were predicted as the most likely; all kinds count together."""
         return self.total.accuracy
 
     @property
     def log_loss(self) -> float:
-        """The mean log loss of an answer in nats, over all kinds of answers."""
+        """The mean log loss of an answer in nats; all kinds of answers count together."""
         return self.total.log_loss
 
     @property
     def total(self) -> AnswerScore:
-        """The score over all kinds of answers."""
+        """The score of all answers together, whatever their kind."""
         return self._score("all", list(range(len(self.choices.kinds))))
 
     @property

@@ -90,10 +90,11 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 
 
 def right_of(probabilities: Floats) -> Floats:
-    """Return the score of each given answer: 1/t if it is one of the t likeliest answers, else 0.
+    """Return the score of each given answer: 1 if it is the likeliest answer, else 0.
 
-    Each row of `probabilities`, (a, K), has the probabilities of all K possible answers to a question. The
-    given answer is in column 0.
+    If t answers have the same largest probability, the score of each of them is 1/t. Each row of
+    `probabilities`, (a, K), has the probabilities of all K possible answers to a question. The given answer
+    is in column 0.
 
     Examples
     --------
@@ -219,9 +220,9 @@ class Kind:
         largest = reduce(np.maximum, np.abs(U).T)
         near = np.abs(steps) <= _TIED * (1 + largest[:, None])
         is_sorted = reduce(np.logical_and, (near | (steps < 0)).T)
-        # Exchanging equally close pairs of different ranks gives equally likely answers. If n1 equally close
-        # pairs have one rank, n2 the next rank, and so on, then (n1 + n2 + ...)! / (n1! n2! ...) answers are
-        # equally likely. `ways` is the product of these numbers.
+        # If equally close pairs of different ranks exchange their ranks, the answer is equally likely. Take a
+        # set of equally close pairs, of which n1 have one rank, n2 the next rank, and so on. There are
+        # (n1 + n2 + ...)! / (n1! n2! ...) such answers. `ways` is the product of these numbers over all sets.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)

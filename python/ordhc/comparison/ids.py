@@ -176,7 +176,7 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
 
     `ids` has the distinct ids, sorted. Ids mean names in three cases:
 
-    - `names` have ids of their own (`CodedNames`).
+    - `names` were read from a table that has an id for each name (`CodedNames`).
     - `names` are whole numbers, and some id equals a name at another position. For example, id 101 is the
       first of the names 101 to 112.
     - Without `names`, `n_leaves` and `ids_from`, more than half of the ids 0..max never occur. As positions,
@@ -187,7 +187,7 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
         if ids_from is not None:
             if names.codes == tuple(range(ids_from, ids_from + len(names))):
                 return None
-            raise InputError("the names have ids of their own: leave out ids_from (--ids-from)")
+            raise InputError("the table of names has a column of ids: leave out ids_from (--ids-from)")
         coded = dict(zip(names.codes, names, strict=True))
         return tuple(coded.get(leaf, f"id {leaf}") for leaf in ids.tolist())
     if ids_from is None and len(ids) and ids[0] >= 0:

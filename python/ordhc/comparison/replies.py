@@ -159,7 +159,8 @@ def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
     if kind in ("odd-one-out", "most-central"):
         if not chosen:
             raise InputError(
-                f"items are {quoted(shown)}; pass the column that holds the choice: chosen=... (--chosen)"
+                f"the items are {quoted(shown)}, but the choice is missing; pass the column that holds the "
+                "choice: chosen=... (--chosen)"
             )
         if count not in (2, 3):
             raise InputError(f"items are {quoted(shown)}; {kind} needs three items")

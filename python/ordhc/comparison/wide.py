@@ -18,7 +18,8 @@ from ordhc.errors import InputError
 
 __all__ = ["widened", "with_questions"]
 
-#: Names of the columns that `widened` adds: the name of the wide table's column, and the cell in that column.
+#: Two columns of the long table that `widened` makes from a wide table. In each row, `_QUESTION` has the name
+#: of a column of the wide table, and `_RESPONSE` has a cell of this column.
 _QUESTION, _RESPONSE = "question", "response"
 #: Values of Qualtrics' column `Status`, as text and as number, for test runs of the survey by a researcher.
 _TEST_RUNS = ("Survey Preview", "Survey Test", "1", "2")

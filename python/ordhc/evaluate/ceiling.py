@@ -90,11 +90,13 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
 
 
 def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> NoiseCeiling | None:
-    """Return the noise ceiling of answers, or None if no question was asked more than once.
+    """Return bounds of the share of answers that a tree can satisfy; None without repeated questions.
 
     If all weights are whole numbers, they are used as numbers of equal answers. A row of three leaves is
-    satisfied if its closer pair merges first. If t choices tie for the most common among the other answers,
-    an answer with one of these choices counts 1/t.
+    satisfied if its closer pair merges first.
+
+    The lower bound predicts each answer by the most common choice in all other answers to the same question.
+    If t choices are equally common, an answer with one of these choices counts as 1/t of a satisfied answer.
 
     Notes
     -----

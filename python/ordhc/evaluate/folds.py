@@ -132,7 +132,8 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
     count, whole = len(most), float(most.sum())
     value = float(got.sum()) / whole if whole else math.nan
     folds = np.flatnonzero(~np.isnan(without).all(axis=1))
-    # The variance over trees needs trees that leave out two folds, unless folds are single units.
+    # The variance over trees is estimated from trees that leave out one fold more. Without such trees, the
+    # error is unknown. An exception are folds of one unit each: then only the variance over units is used.
     if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
         return value, math.nan, 0.0, count
     of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)

@@ -96,7 +96,7 @@ class StudyPlan:
     ways: tuple[Way, ...]
 
     def __getitem__(self, method: str) -> Way:
-        """Return the `Way` whose method has this name."""
+        """Return the number of answers that the given method needs, as a `Way`."""
         return {way.method: way for way in self.ways}[method]
 
     @property

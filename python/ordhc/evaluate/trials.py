@@ -47,7 +47,7 @@ class _Cut:
     at: NDArray[np.intp]
     #: The units (people or questions) of the left-out folds, fold by fold.
     units: NDArray[np.intp]
-    #: The position in `units` of the unit of each row of `unseen`.
+    #: For each row of `unseen`: the index in `units` of the person or question of this row.
     codes: NDArray[np.intp]
 
     @cached_property

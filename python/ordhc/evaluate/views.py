@@ -18,7 +18,8 @@ __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 #: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
 #: Minimum number of answers per item: for answers of several comparisons, and for answers of one comparison.
-#: If 83% of a person's answers agree with a tree, `has_own_tree` detects this in two of three cases.
+#: With this number of answers, of which 83% agree with the person's own tree, `has_own_tree` returns True in
+#: two of three cases.
 ENOUGH, ENOUGH_SINGLE = 3, 8
 #: Maximum number of groups of people for cross-validation: trees of the other groups predict each group.
 GROUPS = 10

@@ -24,9 +24,11 @@ __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
-    """Return the unit of resamples and folds, "group" (a person) or "file", and the number of units.
+    """Return the unit that resamples and folds draw or leave out as a whole, and the number of units.
 
-    The default is "group" if the scan has more than one person, else "file". `group` must be None for a scan.
+    The unit is "group" (all rows of a person) or "file" (all rows of a file of `scan`). If `unit` is None,
+    the unit is "group" if `scan` has rows of more than one person, and "file" otherwise. The argument `group`
+    must be None, because it is only allowed for comparisons in memory.
     """
     if group is not None:
         raise InputError("group= is for comparisons in memory; for a scan, use scan(..., person=COLUMN)")

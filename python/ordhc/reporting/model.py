@@ -11,7 +11,7 @@ Numbers = Mapping[str, Any]
 
 #: How answers of several comparisons are modelled, by the form of the answer.
 _CHOICES = {
-    "odd one out": "The odd one out of three leaves the closest of the three pairs",
+    "odd one out": "To choose the odd one out of three is to choose the other two as the closest pair",
     "most central": "The most central of three has the smallest sum of distances to the other two",
     "ranking": "In a ranking, each item is chosen from those that remain",
 }

@@ -97,13 +97,14 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 def less_lengths(
     data: _C, lengths: bool | None, *, unit: float = 1.0, progress: Progress | None = None
 ) -> tuple[_C, bool]:
-    """Reduce the weight of answers that lengths of leaves explain well; return the comparisons, and True.
+    """Return the comparisons with less weight for untypical leaves, and True if weights were changed.
 
-    The weight of each answer is multiplied by 2 (1 - p), where p is the probability of the answer by lengths
-    alone. `unit` is the number of answers that a weight of 1 means.
+    The length of a leaf is large if the leaf is untypical, which means far from all other leaves. The weight
+    of each answer is multiplied by 2 (1 - p), where p is the probability of the answer by lengths alone.
+    `unit` is the number of answers that a weight of 1 means.
 
-    If `lengths` is False, return the data unchanged, and False. If it is None, do so if the standard
-    deviation of the lengths is below 0.25.
+    If `lengths` is False, the weights are not changed. If `lengths` is None, they are changed only if the
+    standard deviation of the lengths is at least 0.25.
     """
     if not _may_use_lengths(lengths):
         return data, False
@@ -155,7 +156,7 @@ def scan_less_lengths(
 
 
 class _LessLengths(Scan):
-    """Comparisons in files, with less weight for answers that lengths of leaves explain well."""
+    """Comparisons in files, with less weight for answers that are likely by lengths of leaves alone."""
 
     def __init__(self, scan: Scan, lengths: NDArray[np.float64], *, exact: bool) -> None:
         self.__dict__.update(scan.__dict__)

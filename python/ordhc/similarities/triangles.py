@@ -20,10 +20,10 @@ from ordhc.io.spill import Spill
 
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "gathered", "mark_answered", "prefers_triangles"]
 
-#: The number of rows that are added at a time. If there are many pairs of leaves, more rows are added at a
-#: time, because several threads are used only for many rows.
+#: The number of rows that are added at a time. For many leaves, up to four times as many rows are
+#: added, because several threads are used only if there is more than one row for 256 pairs of leaves.
 GATHERED = 1 << 21
-#: The number of pairs whose sums of a worker are added to the total at a time.
+#: Each worker writes its sums to a file. The sums of this number of pairs are read and added at a time.
 _STEP = 1 << 22
 #: The fraction of the progress at which all workers have computed their sums. The rest is for adding them.
 _COUNTING = 0.9

@@ -288,7 +288,7 @@ class Dendrogram:
     def merges(self) -> NDArray[np.int64]:
         """The two clusters of each merge, (n - 1, 2), numbered as in SciPy, the smaller number first.
 
-        In a binary tree merge k is node n + k. A node of k children is written as k - 1 merges.
+        In a binary tree, merge i makes node n + i. A node with c children is written as c - 1 merges.
         """
         return self._cached("merges", self._tree.merges)
 
@@ -801,7 +801,10 @@ class Dendrogram:
         return self._derived(self._tree.restricted(np.sort(numbers)))
 
     def prune(self, leaves: Leaves) -> Dendrogram:
-        """Return the tree without the given leaves; `keep` describes which inner nodes remain.
+        """Return the tree without the given leaves.
+
+        Inner nodes that are left with one child are removed too. See the method `keep` for the heights, the
+        lengths and the numbers of the remaining nodes.
 
         Parameters
         ----------
@@ -1157,7 +1160,7 @@ class Dendrogram:
         """Return SciPy's linkage matrix Z, (n - 1, 4): two clusters, height and size of each merge.
 
         SciPy needs heights that grow and are not negative. Dissimilarities do not change. A similarity h
-        becomes max(h) - h, so that the closest merge is at 0. A node of k children becomes k - 1 merges.
+        becomes max(h) - h, so that the closest merge is at 0. A node with c children becomes c - 1 merges.
         `leaf_heights` are left out.
 
         Raises

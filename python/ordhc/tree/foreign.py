@@ -77,7 +77,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
 
 
 def _numbers(tree: Any) -> dict[Any, str]:
-    """Return Newick comments with the numbers of inner nodes; {} unless `to_networkx` made the graph."""
+    """Return a Newick comment for each inner node of a graph that `to_networkx` made; {} for other graphs."""
     inner = [node for node in tree.nodes if tree.adj[node]]
     if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
         return {}

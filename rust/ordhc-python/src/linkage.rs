@@ -198,7 +198,8 @@ pub(crate) fn agglomerate_constrained(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Tree> {
     let Some(rule) = linkage.get().rule() else {
-        return Err(to_py(Error::Argument("a linkage that is a Python function takes no sizes and no pairs".into())));
+        let message = "sizes= and cannot_link= do not work with a linkage that is a Python function: leave them out";
+        return Err(to_py(Error::Argument(message.into())));
     };
     let (engine, initial) = (engine.parse::<Engine>().map_err(to_py)?, partition(initial)?);
     let layout = values.layout()?;

@@ -109,8 +109,8 @@ impl Samples {
         PyArray1::from_vec(py, all.concat()).reshape([all.len(), width])
     }
 
-    /// Returns, for each pair of leaves, the mean height at which the two leaves join in the sampled trees, as a
-    /// condensed array of similarities.
+    /// Returns a condensed array with the similarity of each pair of leaves: the mean height of the pair's lowest
+    /// common ancestor in the sampled trees. In these trees, larger heights mean closer leaves.
     fn similarity<'py>(
         &self,
         py: Python<'py>,

@@ -30,8 +30,8 @@ pub(crate) struct Doubts<'a> {
     /// replaces the second table.
     between: [HashMap<[u32; 2], Precise>; 2],
     inside: HashMap<u32, Precise>,
-    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`. `None`
-    /// before this limit is first needed.
+    /// A limit for rounding errors. A similarity counts as zero if its absolute value is at most its rounding error,
+    /// and the rounding error is below this limit. `None` until the limit is computed.
     zero: Option<f64>,
     /// The number of similarities of leaves that may still be summed. At 0, rounding errors are no longer corrected.
     patience: usize,
@@ -391,8 +391,8 @@ impl<'a> Doubts<'a> {
         Ok(self.inside.get(&node).copied().unwrap_or(Precise::from(0.0)))
     }
 
-    /// Returns zero if a value is smaller than its error, and the error is far below all input values. Otherwise,
-    /// returns the value.
+    /// Returns zero if a value is not larger than its rounding error, and the rounding error is far below all input
+    /// values. Otherwise, returns the value.
     fn or_zero(&mut self, x: Precise) -> Result<Precise> {
         let nothing = x.error() > 0.0 && x.float().abs() <= x.error() && x.error() < self.zero()?;
         Ok(if nothing { Precise::from(0.0) } else { x })

@@ -29,8 +29,8 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
 
 /// A rounding error is ignored if it is at most this share of the value.
 pub(super) const VAGUE: f64 = 1e-20;
-/// A sum counts as zero if it is smaller than its rounding error, and this error is below this share of the smallest
-/// input value.
+/// A sum counts as zero if two conditions hold: the sum is smaller than its rounding error, and the rounding error is
+/// below `NOTHING` times the smallest input value.
 pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]

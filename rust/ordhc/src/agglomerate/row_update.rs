@@ -11,9 +11,9 @@ use crate::monitor::Monitor;
 /// A merge of clusters `i` and `j`, as the argument of a function that computes the merged cluster's similarities.
 #[derive(Debug)]
 pub struct RowMerge<'a> {
-    /// The similarities of cluster `i` to the other clusters.
+    /// The similarity of cluster `i` to each cluster in `others`.
     pub row_i: &'a [f64],
-    /// The similarities of cluster `j` to the other clusters.
+    /// The similarity of cluster `j` to each cluster in `others`.
     pub row_j: &'a [f64],
     /// The similarity of clusters `i` and `j`.
     pub s_ij: f64,
@@ -21,13 +21,13 @@ pub struct RowMerge<'a> {
     pub n_i: usize,
     /// The size of cluster `j`.
     pub n_j: usize,
-    /// The sizes of the other clusters.
+    /// The number of leaves of each cluster except `i` and `j`, in the order of `others`.
     pub sizes: &'a [i64],
     /// The smallest leaf of cluster `i`, which is less than `j`.
     pub i: usize,
     /// The smallest leaf of cluster `j`.
     pub j: usize,
-    /// The smallest leaves of the other clusters.
+    /// The smallest leaf of each cluster except `i` and `j`.
     pub others: &'a [i64],
 }
 

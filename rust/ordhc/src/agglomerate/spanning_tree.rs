@@ -238,7 +238,8 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
         f64x8::load_array_ref(simd, gone).min(limit).store_array(gone);
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
         let joined = f64x8::splat(simd, NUMBERED + last as f64);
-        // For each SIMD lane: the largest similarity with the tree, and the leaf with this similarity.
+        // For each SIMD lane: the largest similarity between a leaf outside the spanning tree and a leaf of the
+        // spanning tree (`top`), and the leaf outside the spanning tree that has this similarity (`at`).
         let (mut top, mut at, mut numbers) = (nothing, lanes, lanes);
         for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
             let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);

@@ -25,7 +25,8 @@ pub struct Tolerance {
     absolute: f64,
     /// The relative error of similarities of two leaves, which are input values or squares of input values.
     of_leaves: f64,
-    /// True if similarities are input values or their squares. Two identical similarities are then certainly equal.
+    /// True if all similarities are input values or squares of input values. Identical floats then mean equal
+    /// similarities. Otherwise, rounding errors can make the floats of different similarities identical.
     given: bool,
 }
 
@@ -59,9 +60,9 @@ impl Tolerance {
         Self { of_leaves: if squared { f64::EPSILON } else { 0.0 }, ..self }
     }
 
-    /// Returns the tolerance for similarities of two leaves. Identical similarities of leaves are certainly equal. This
-    /// holds for squares as well, because numbers whose squares round to the same float differ by no more than
-    /// rounding.
+    /// Returns the tolerance for similarities of two leaves. If two similarities of leaves are identical floats, they
+    /// are equal, because they are input values without rounding errors. Squares are treated alike, because numbers
+    /// whose squares round to the same float differ by no more than rounding.
     pub(crate) fn of_leaves(self) -> Self {
         match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
             true => self,

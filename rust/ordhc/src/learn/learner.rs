@@ -116,7 +116,11 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Returns the questions that were asked and are not answered yet, ordered by id.
     fn open(&self) -> Vec<Question<K>>;
 
-    /// Takes the answer to an open question: 0, 1, 2 or -1 for three leaves; 1, -1 or 0 for four leaves.
+    /// Takes the answer to an open question.
+    ///
+    /// For three leaves, the answer is the index (0, 1 or 2) of the odd one out, or -1 if there is none. For four
+    /// leaves, the answer is 1 if the first pair is more similar, -1 if the second pair is more similar, and 0 if the
+    /// pairs are equally similar or the answer is unknown.
     ///
     /// # Errors
     /// An id that was never asked or is answered already; an answer other than these values. After an error, the

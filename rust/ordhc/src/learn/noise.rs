@@ -11,8 +11,8 @@ pub enum Assume {
     /// No assumption: wrong answers may be chosen by an adversary who knows everything.
     #[default]
     Adversarial,
-    /// Each wrong answer has at most half of the total probability of wrong answers. For example,
-    /// the two or three wrong answers are equally likely.
+    /// All wrong answers to a question are equally likely. A weaker condition is enough: no wrong answer has more than
+    /// half of the total probability of wrong answers.
     Uniform,
 }
 

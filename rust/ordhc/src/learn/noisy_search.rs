@@ -254,8 +254,9 @@ impl Attempt {
     /// Returns a question for a test that is not passed yet, or `None` if all tests are passed. Open questions count as
     /// if they were answered as expected.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        // It is unknown which person will answer an open question. So an open question counts as an expected answer of
-        // weight 1, the weight for the assumed probability.
+        // The weight of an answer depends on the person who gives it, and it is unknown who will answer an open
+        // question. So an open question counts as an expected answer of weight 1. This is the weight of an answer that
+        // is right with the probability `p` of the settings.
         let expected = |test: &Test| test.count + f64::from(test.open);
         let tests = self.tests.iter_mut().enumerate();
         let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));

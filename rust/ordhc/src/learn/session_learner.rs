@@ -20,12 +20,14 @@ pub enum Event<const K: usize = 3> {
     /// A question is handed to a person: (number, leaves). The caller chooses the number. The person's answer refers to
     /// this number.
     Handed(u64, [u32; K]),
-    /// A person's answer to a question: (number, leaves, answer). The answer is ignored if no person has a question
-    /// with this number. `Flexible` learners (which accept any answer) also use further answers.
+    /// A person's answer to a question: (number, leaves, answer). The answer is ignored if no question with this number
+    /// was handed to a person. If a question is answered more than once, only `Flexible` learners (which accept any
+    /// answer) use all of its answers; other learners use the first answer.
     Answered(u64, [u32; K], Told),
     /// An answer to a question that was not handed to a person. The answer is used when the learner asks the question.
     Given([u32; K], Told),
-    /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
+    /// A person gets a question that the caller chose instead of the learner, such as a question drawn at random. The
+    /// question counts towards the budget.
     Spent,
     /// From now on, this number of leaves is inserted into the tree in parallel, see [`Learner::set_parallel`].
     Parallel(u64),

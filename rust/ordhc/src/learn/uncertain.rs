@@ -79,8 +79,8 @@ pub(super) struct Uncertain<const K: usize = 3> {
 /// One tree ([`Local`]) that is updated when questions are wanted.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// For each request for questions after new answers: the number of answers at this request. The tree is updated
-    /// once for each number in this list.
+    /// The total number of answers at each request for questions. Requests without new answers since the last request
+    /// are left out. The tree is updated once for each number in this list.
     counts: Vec<usize>,
     done: usize,
     local: Option<Arc<Local<K>>>,

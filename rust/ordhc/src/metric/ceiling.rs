@@ -123,8 +123,8 @@ impl Grouped {
             rows[*next as usize] = at as u32;
             *next += 1;
         }
-        // Each element of `ends` was the start of an answer's rows, and is now the end of these rows. So the last
-        // element is not needed.
+        // The loop has changed `ends[a]` from the start to the end of the rows of answer a. Remove the element after
+        // the last answer, which has no rows.
         ends.pop();
         Ok(Self { rows, ends })
     }

@@ -160,7 +160,7 @@ fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor)
 }
 
 fn too_large(range: &str) -> Error {
-    Error::Argument(format!("the sum of similarities times numbers of leaves overflows {range}; rescale them"))
+    Error::Argument(format!("the cost or revenue overflows {range}, because similarities are too large; rescale them"))
 }
 
 impl Dasgupta {

@@ -17,8 +17,9 @@ struct NodeSum {
     weight: f64,
 }
 
-/// For each node: the total weights of the answers that compare this node with each other node (see [`NodeSum`]). For a
-/// given topology, the likelihood of the heights depends only on these sums.
+/// An answer says which of two pairs of leaves is closer, so it compares the heights of the two lowest common ancestors
+/// of these pairs. For each pair of nodes, this type has the total weight of the answers that compare these two nodes
+/// (see [`NodeSum`]). For a given topology, the likelihood of the heights depends only on these sums.
 #[derive(Debug, Clone)]
 pub(super) struct NodeSums {
     starts: Vec<usize>,

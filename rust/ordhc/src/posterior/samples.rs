@@ -316,7 +316,7 @@ impl Samples {
     }
 
     /// Writes to `pairs`, for each pair of leaves, the mean height of their lowest common ancestor. The heights are
-    /// similarities, in the order of a condensed matrix.
+    /// similarities (larger is closer), in the order of a condensed matrix.
     ///
     /// # Errors
     /// `pairs` of another length than n (n - 1) / 2; [`Error::Interrupted`].

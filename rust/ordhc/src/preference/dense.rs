@@ -35,8 +35,10 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Returns the table, and adds to `gains` the sum of preferences for merging each pair of clusters. Returns `None`
-    /// if `fits` returns false for an entry of the table, because sums of such entries could overflow.
+    /// Returns the answers as a table. `gains` has a number for each pair of clusters: how much the answers favour
+    /// merging this pair. The pair's entries in the table are added to this number, each multiplied by [`factor`].
+    ///
+    /// Returns `None` if `fits` returns false for an entry of the table, because sums of such entries could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,

@@ -49,8 +49,8 @@ impl Slots {
     }
 }
 
-/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has these sums for
-/// the clusters at the last renumbering.
+/// Returns, for each pair of existing clusters, how much the answers favour merging the pair. `gains` has these numbers
+/// for the clusters at the last renumbering. The numbers of all pairs that are now one pair are added.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -126,8 +126,9 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns, for each column of answers, the factor of its values in sums of preferences. The factor is 1 divided by the
-/// number of leaves of the column's cluster, or by the number of pairs of leaves between its two clusters.
+/// Returns, for each column of answers, the factor by which its values are multiplied before they are added up for a
+/// pair of clusters. The factor is 1 divided by the number of leaves of the column's cluster, or by the number of pairs
+/// of leaves between its two clusters.
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

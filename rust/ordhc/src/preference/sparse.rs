@@ -35,7 +35,8 @@ pub(super) struct Sparse<V: Value, const K: usize> {
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Returns the lists, and adds to `gains` the sum of preferences for merging each pair of clusters.
+    /// Returns the answers as lists. `gains` has a number for each pair of clusters: how much the answers favour
+    /// merging this pair. The pair's entries in the lists are added to this number, each multiplied by [`factor`].
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,

@@ -46,7 +46,8 @@ struct Join<V> {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Lanes<V, const LANES: usize> {
-    /// For each subtree: the sum of similarities between its leaves and the other leaves of the node.
+    /// For each subtree of the group: the sum of similarities between the leaves of the subtree and the leaves at or
+    /// below the node. Leaves of the subtree itself are left out.
     with: [V; LANES],
     /// For each subtree: the largest score of the edge above the node and all edges below the node, minus the score of
     /// the edge above the node.

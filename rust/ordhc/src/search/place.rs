@@ -15,7 +15,8 @@ pub(crate) enum Outcome {
     Second,
     /// The new leaf belongs outside the subtree of the pivot, or beside the pivot.
     Outside,
-    /// The new leaf belongs below the pivot, but neither below nor beside one of the two children.
+    /// The new leaf belongs below the pivot, but not near the first or the second child: it is one more child of the
+    /// pivot, or belongs below or beside a third child.
     Neither,
 }
 

@@ -331,9 +331,12 @@ impl Posterior {
     /// Returns the best question among those that `may` allows: the node to ask about (the pivot), two of its children,
     /// and the value of the question.
     ///
-    /// `value` receives the probabilities of four outcomes: below the first child, below the second child, outside the
-    /// pivot, and the rest. Like an entropy, `value` must be largest for equal probabilities and must not depend on
-    /// their order. For each pivot, only the two children with the largest weights that `may` allows are considered.
+    /// `value` receives the probabilities of the four outcomes of a question. The new leaf belongs near the first child
+    /// (below or beside the child), near the second child, outside the pivot's subtree, or elsewhere below the pivot.
+    /// Like an entropy, `value` must be largest for equal probabilities and must not depend on their order.
+    ///
+    /// For each pivot, only one pair of children that `may` allows is considered. Pairs of children near which the new
+    /// leaf more probably belongs are tried first.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,

@@ -166,10 +166,10 @@ impl Edge {
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
-    /// For each stored leaf: the largest similarity with a leaf of the spanning tree. Infinite for leaves that have
-    /// joined the spanning tree but are still stored, so that no similarity is larger.
+    /// For each leaf in `leaves`: the largest similarity with a leaf of the spanning tree. Infinite for leaves that
+    /// have joined the spanning tree but are still in `leaves`, so that no similarity is larger.
     best: Vec<f64>,
-    /// For each stored leaf: the most similar leaf of the spanning tree.
+    /// For each leaf outside the spanning tree: the most similar leaf of the spanning tree. Ordered like `leaves`.
     with: Vec<u32>,
     gone: usize,
 }

@@ -187,9 +187,10 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// Returns a rank for each merge, which is lower if a larger share of the pairs of leaves between its two clusters
-    /// is stored. Each merge must come after the merges that made its two clusters. Returns no ranks if shares do not
-    /// matter.
+    /// Returns a rank for each merge. The rank is lower if the sparse matrix has values for a larger share of the pairs
+    /// of leaves between the two merged clusters. Each merge must come after the merges that made its two clusters.
+    ///
+    /// Returns an empty list for single linkage, and if missing values count as zero.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());

@@ -63,9 +63,10 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // A chain on `Rows` stops when there seem to be enough edges for a table. But `Rows` count an edge twice if
-        // both parts of a merged cluster had an edge to the same cluster, so there may be too few edges for a table. To
-        // avoid a stop after each merge, half as many edges suffice for a table from now on.
+        // The nearest-neighbour chain stopped because `Rows` seem to have enough edges for a table. But `Rows` count an
+        // edge twice if both parts of a merged cluster had an edge to the same cluster, so the true number may be too
+        // small. The next chain would then stop again almost at once. So the number of edges that a table needs is
+        // halved, by doubling `filled`: at least one in `filled` pairs of clusters must have an edge.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;

@@ -5,7 +5,8 @@ use super::links::Link;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The edges with negative similarity. The index of a cluster is its position in the order of names.
+/// For each cluster, the clusters to which it has an edge with negative similarity. Each cluster has a name, and its
+/// index is the number of smaller names.
 struct Below {
     starts: Vec<usize>,
     others: Vec<(u32, u32)>,

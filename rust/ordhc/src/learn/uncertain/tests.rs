@@ -89,8 +89,8 @@ fn questions_are_about_what_is_not_known() {
     run(&mut one, 8, false);
     let trees =
         draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
-    // The learner knows the answers to triplets with two neighbours, and to triplets of distant leaves. So no question
-    // gives much information any more.
+    // Leaves 0 and 1 are neighbours, and leaf 9 is far from both. After all answers, the learner is almost certain that
+    // leaf 9 is the odd one out, so this question would give almost no information.
     assert!(trees.information([0, 1, 9]) < 0.05);
     let few =
         draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();

@@ -257,8 +257,9 @@ impl<'c> Rounds<'c> {
         (0..).zip(chosen).filter_map(pair).collect()
     }
 
-    /// Returns one nearly best edge for each cluster, or `None`. The distance of a nearly best edge is at most 1 +
-    /// [`EPSILON`] times the distance of the best edge, for both clusters of the edge.
+    /// Returns one nearly best edge for each cluster, or `None` for a cluster without such an edge. An edge between
+    /// clusters a and b is nearly best if its distance is at most (1 + [`EPSILON`]) times the distance of the best edge
+    /// of a, and at most (1 + [`EPSILON`]) times the distance of the best edge of b.
     fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         // The distance of cosines is their difference from 1.
         let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };

@@ -147,7 +147,7 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
                 };
                 for way in WAYS {
                     let (tree, trees) = job().with(way).run(initial).unwrap();
-                    let kind = format!("dissimilarity {dissimilarity}, initial {initial:?}");
+                    let kind = format!("dissimilarities: {dissimilarity}, initial clusters: {initial:?}");
                     let what = format!("rule {rule:?}, missing {missing:?}, way {way:?}, {kind}");
                     assert_eq!(tree.merges(), expected.merges(), "{what}");
                     assert_eq!((trees, tree.is_dissimilarity()), (n_trees, dissimilarity), "{what}");

@@ -13,9 +13,9 @@ const LEAVES: usize = 8;
 /// If all leaves are in the tree: the number of random leaves from which those with the most uncertain places are
 /// chosen.
 const FROM: usize = 32;
-/// The place of a leaf in the tree is uncertain if the entropy of its distribution is above `UNCERTAIN` nats. A place
-/// among many siblings stays uncertain, so no questions are made for a leaf with many answers. The limit is `FIRST`
-/// answers, and `A_DOUBLING` more for each doubling of the number of leaves in the tree.
+/// The place of a leaf in the tree is uncertain if the entropy of its distribution is above `UNCERTAIN` nats. Some
+/// places stay uncertain after any number of answers, for example a place among many siblings. So a leaf gets no more
+/// questions after `FIRST` answers, and `A_DOUBLING` more for each doubling of the number of leaves in the tree.
 const UNCERTAIN: f64 = 1.0;
 const FIRST: f64 = 2.0;
 const A_DOUBLING: f64 = 1.3;

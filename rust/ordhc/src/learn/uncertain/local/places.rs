@@ -223,10 +223,11 @@ impl Places {
         }
     }
 
-    /// Computes the cumulative weights of the possible places of a subtree, and the entropy of their distribution. A
-    /// [`Spot`] with `is_part` represents the places beside all leaves at or below its node. So its weight is
-    /// multiplied by the number of these leaves. Without answers, the subtree is put beside a uniformly random leaf, as
-    /// in Yule's process.
+    /// Computes the cumulative weights of the possible places of a subtree, and the entropy of their distribution.
+    ///
+    /// A [`Spot`] with `is_part` represents several places: one beside each leaf at or below its node. So its weight is
+    /// multiplied by the number of these leaves. With this rule, a subtree without answers is put beside each leaf with
+    /// the same probability, as in Yule's process.
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();
