@@ -119,7 +119,7 @@ def test_learning_from_a_persistent_liar():
     truth = random_tree(128, 1, "balanced")
     settings = {"p": 0.85, "noise": "persistent", "seed": 1}
     n_nodes, n_wrong = np.zeros(2, int), np.zeros(2, int)
-    for seed in range(8):
+    for seed in range(4):
         oracle = ordhc.oracles.noisy(truth, 0.9, noise="persistent", seed=seed)
         plain, careful = (
             ordhc.learn(oracle, 128, supported_by=least, **by_settings(**settings)) for least in (0, 2)
