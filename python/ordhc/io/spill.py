@@ -10,12 +10,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 from ordhc.io.remote import is_remote
 
-__all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder"]
+__all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder", "mapped"]
 
 #: The default limit of memory, in bytes.
 _MEMORY = 1 << 30
@@ -119,6 +122,13 @@ def made_folder(path: Any, what: str) -> Path:
         reason = "is a file" if isinstance(error, FileExistsError) else f"cannot be made: {error.strerror}"
         raise InputError(f"{what} is not a folder: it {reason}", path=name_of(folder)) from None
     return Path(folder)
+
+
+def mapped(path: str | os.PathLike[str], dtype: Any) -> NDArray[Any]:
+    """Return a file as an array that is mapped into memory. Changes of the array do not change the file."""
+    if Path(path).stat().st_size == 0:
+        return np.zeros(0, dtype=dtype)
+    return np.asarray(np.memmap(path, dtype=dtype, mode="c"))
 
 
 def locked(stream: Any, *, wait: bool = False) -> bool:

@@ -17,7 +17,7 @@ from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
-from ordhc.similarities.triangles import mark_answered
+from ordhc.similarities.triangles import add_answered, mark_answered, save_answered
 
 __all__ = ["mulk3_sums"]
 
@@ -75,8 +75,7 @@ def mulk3_sums(
     for kernel in found:
         for total, some in zip(sums, kernel, strict=True):
             np.add(total, some, out=total)
-    for folder in folders:
-        answered |= np.load(Path(folder) / "answered.npy")
+    add_answered(answered, folders)
     return *_normalized(sums, normalize), answered
 
 
@@ -104,7 +103,7 @@ class _Split:
             for at in np.unique(which).tolist():
                 some = which == at
                 _append(folder / str(at), rows[some], None if weights is None else weights[some])
-        np.save(folder / "answered.npy", answered)
+        save_answered(answered, folder)
 
 
 @dataclass(frozen=True)

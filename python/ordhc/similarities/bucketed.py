@@ -21,8 +21,8 @@ from ordhc._workers import cut, run_tasks
 from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
-from ordhc.io.spill import Spill
-from ordhc.similarities.triangles import gathered
+from ordhc.io.spill import Spill, mapped
+from ordhc.similarities.triangles import add_answered, gathered, save_answered
 
 __all__ = ["bucketed_sums"]
 
@@ -58,7 +58,7 @@ class _Sorting:
                 own_codes.tofile(codes)
                 own_weights.tofile(weights)
         np.save(folder / "starts.npy", np.array(starts, dtype=np.uint64))
-        np.save(folder / "answered.npy", answered)
+        save_answered(answered, folder)
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ def bucketed_sums(
     """
     tasks = [(some,) for some in pieces_in_parts(scan)]
     folders = parts_of(scan, _Sorting(scan), tasks, spill, part(progress, 0, _SORTING))
-    for folder in folders:
-        np.logical_or(answered, np.load(Path(folder) / "answered.npy"), out=answered)
+    add_answered(answered, folders)
     summing, buckets = _Summing(tuple(folders), len(pairs)), range(-(-len(pairs) // _PAIRS))
     progress = part(progress, _SORTING, 1)
     if scan.executor is not None:
@@ -116,8 +115,8 @@ def bucketed_sums(
         to_write = [(str(path), pairs.dtype.str, some) for some in ranges]
         run_tasks(scan.executor, summing.write, to_write, progress=progress)
         # A mapped file can be removed with `spill`, except on Windows.
-        mapped = np.fromfile if os.name == "nt" else _mapped
-        return mapped(path, pairs.dtype)
+        read = np.fromfile if os.name == "nt" else mapped
+        return read(path, pairs.dtype)
     parts = summing.additions()
     for some in _steps(buckets):
         start, end = summing.bounds(some)
@@ -133,16 +132,9 @@ def _steps(buckets: range) -> Iterator[range]:
 
 
 def _in_folder(folder: Path) -> Iterator[_Additions]:
-    codes, weights = _mapped(folder / "codes", np.uint32), _mapped(folder / "weights", np.float64)
+    codes, weights = mapped(folder / "codes", np.uint32), mapped(folder / "weights", np.float64)
     first = 0
     for starts in np.load(folder / "starts.npy"):
         some = slice(first, first + int(starts[-1]))
         yield starts, codes[some], weights[some]
         first = some.stop
-
-
-def _mapped(path: Path, dtype: Any) -> NDArray[Any]:
-    """Return a file as an array that is mapped into memory. Changes of the array do not change the file."""
-    if path.stat().st_size == 0:
-        return np.zeros(0, dtype=dtype)
-    return np.asarray(np.memmap(path, dtype=dtype, mode="c"))

@@ -22,7 +22,7 @@ from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
-from ordhc.similarities.triangles import mark_answered
+from ordhc.similarities.triangles import add_answered, mark_answered, save_answered
 
 __all__ = ["mapped_sums"]
 
@@ -54,7 +54,7 @@ class _Runs:
             sums.add(data.rows if self.number is None else self.number[data.rows], data.weights)
             runs += sums.take_runs(folder, len(runs), last=False)
         sums.take_runs(folder, len(runs), last=True)
-        np.save(folder / "answered.npy", answered)
+        save_answered(answered, folder)
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def mapped_sums(
     folders = parts_of(scan, job, tasks, spill, part(progress, 0, _MAPPING))
     answered = np.zeros(scan.n_leaves, dtype=bool)
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
+    add_answered(answered, folders)
     for folder in folders:
-        answered |= np.load(Path(folder) / "answered.npy")
         sums.runs += Run.all_in(Path(folder))
     blocks = list(sums.chunks(at_least=len(parts)))
     merged = parts_of(scan, _Merging(), blocks, spill, part(progress, _MAPPING, 1))

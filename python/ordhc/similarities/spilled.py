@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.units import distinct
-from ordhc.io.spill import Spill
+from ordhc.io.spill import Spill, mapped
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
@@ -40,14 +40,7 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        if isinstance(self.keys, np.ndarray):
-            return np.searchsorted(self.keys, bounds)
-        if not self.length or not len(bounds):
-            return np.zeros(len(bounds), dtype=np.intp)
-        mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
-        found = np.searchsorted(mapped, bounds)
-        del mapped
-        return found
+        return np.searchsorted(self._all_keys(), bounds)
 
     def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
         if isinstance(self.keys, np.ndarray):
@@ -58,12 +51,10 @@ class Run:
         return keys, values.astype(np.float64, copy=False)
 
     def sample(self, step: int) -> NDArray[np.uint64]:
-        if isinstance(self.keys, np.ndarray):
-            return self.keys[::step].copy()
-        if not self.length:
-            return np.zeros(0, dtype=np.uint64)
-        mapped = np.memmap(self.keys, dtype=np.uint64, mode="r")
-        return np.array(mapped[::step])
+        return self._all_keys()[::step].copy()
+
+    def _all_keys(self) -> NDArray[np.uint64]:
+        return self.keys if isinstance(self.keys, np.ndarray) else mapped(self.keys, np.uint64)
 
 
 class PairSums:
@@ -235,7 +226,7 @@ class Growing:
             return np.concatenate(self.parts) if self.parts else np.zeros(0, dtype=self.kind)
         self.file.close()
         # On POSIX, mapped memory stays valid after its file is deleted, so delete the file now.
-        found = np.memmap(self.file.name, dtype=self.kind, mode="c")
+        found = mapped(self.file.name, self.kind)
         if os.name == "posix":
             Path(self.file.name).unlink()
-        return np.asarray(found)
+        return found

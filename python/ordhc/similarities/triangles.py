@@ -16,9 +16,18 @@ from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Block, Scan
-from ordhc.io.spill import Spill
+from ordhc.io.spill import Spill, mapped
 
-__all__ = ["add_blocks", "add_in_parts", "empty_sums", "gathered", "mark_answered", "prefers_triangles"]
+__all__ = [
+    "add_answered",
+    "add_blocks",
+    "add_in_parts",
+    "empty_sums",
+    "gathered",
+    "mark_answered",
+    "prefers_triangles",
+    "save_answered",
+]
 
 #: The number of rows that are added at a time. For many leaves, up to four times as many rows are
 #: added, because several threads are used only if there is more than one row for 256 pairs of leaves.
@@ -40,6 +49,17 @@ def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:
     if not answered.all():
         rows = data.rows if data.weights is None else data.rows[data.weights > 0]
         answered[rows.ravel()] = True
+
+
+def save_answered(answered: NDArray[np.bool_], folder: Path) -> None:
+    """Write the mask of one task to the folder of its results, from which `add_answered` reads it."""
+    np.save(folder / "answered.npy", answered)
+
+
+def add_answered(answered: NDArray[np.bool_], folders: Iterable[str]) -> None:
+    """Set `answered` to True for the leaves that any task has marked in its folder."""
+    for folder in folders:
+        answered |= np.load(Path(folder) / "answered.npy")
 
 
 def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
@@ -107,7 +127,7 @@ class _Triangle:
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
         add_blocks(sums, scan, scan.blocks(pieces, progress=progress), answered)
         sums.tofile(folder / "sums")
-        np.save(folder / "answered.npy", answered)
+        save_answered(answered, folder)
 
 
 def add_in_parts(
@@ -126,9 +146,9 @@ def add_in_parts(
     most = max(pays, scan.memory // (sums.itemsize * len(sums)))
     tasks = [(some,) for some in pieces_in_parts(scan, each=each, most=most)]
     folders = parts_of(scan, _Triangle(scan), tasks, spill, part(progress, 0, _COUNTING))
+    add_answered(answered, folders)
     for done, folder in enumerate(folders, start=1):
-        np.logical_or(answered, np.load(Path(folder) / "answered.npy"), out=answered)
-        partial = np.memmap(Path(folder) / "sums", dtype=sums.dtype, mode="r")
+        partial = mapped(Path(folder) / "sums", sums.dtype)
         for start in range(0, len(sums), _STEP):
             sums[start : start + _STEP] += partial[start : start + _STEP]
         del partial
