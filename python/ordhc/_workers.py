@@ -52,6 +52,8 @@ _LOST = {
 }
 #: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
+#: The number of seconds for which an error waits for the tasks that still run.
+_GRACE = 10.0
 #: Work that takes fewer seconds than this is done in this process, without the executor.
 MIN_SECONDS = 0.3
 #: The largest size in bytes of a pickled value that is sent with each task. Larger values go into a file.
@@ -175,8 +177,8 @@ def run_tasks(
             if progress is not None:
                 progress(len(results) / len(tasks))
     except BaseException:
-        for future in pending:
-            future.cancel()
+        # Tasks that still run write to folders that the caller removes.
+        wait([future for future in pending if not future.cancel()], timeout=_GRACE)
         raise
     return [results[at] for at in range(len(tasks))]
 
