@@ -151,8 +151,8 @@ class Crowd:
     def _adapt_parallel(self, who: str | None, n_wanted: int) -> None:
         """Set the number of leaves that the learner places in the tree at the same time.
 
-        The number is the number of people seen recently, but at least `n_wanted`.
-        It is lowered only to less than half of the previous number.
+        This is the number of people seen recently, but at least `n_wanted`. A smaller number than before is
+        set only if it is less than half of the number before.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)

@@ -15,7 +15,7 @@ def default_posterior(data: Triplets | Quadruplets, **how: Any) -> Posterior | N
     """Return the posterior, or None if its tree is not the default result of `cluster` for these data.
 
     There are no warnings, because few answers and leaves without answers are normal while answers arrive.
-    With arguments of `ordhc.posterior` in `how`, the tree can differ from the tree of `cluster`.
+    If `how` has arguments of `ordhc.posterior`, the tree can differ from the tree of `cluster`.
     """
     if best_method(data) is None:
         return None

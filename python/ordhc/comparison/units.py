@@ -156,8 +156,8 @@ def count_answers(data: "Comparisons") -> int:
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
     """Return the unit of each row, numbered from 0, and the kind of unit: "group" or "answer".
 
-    With "group", all rows of a person are a unit; with "answer", all rows of an answer. If `unit` is None,
-    the kind is "group" if two or more people are known, else "answer".
+    A unit of the kind "group" has all rows of a person. A unit of the kind "answer" has all rows of an
+    answer. If `unit` is None, the kind is "group" if two or more people are known, else "answer".
     """
     if unit is not None:
         _checks.choice("unit", unit, UNITS)

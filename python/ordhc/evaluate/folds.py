@@ -107,8 +107,8 @@ def score(sums: Sums, *, is_share: bool) -> Score:
     trees, because other data would give other trees. A jackknife over folds estimates the second part: each
     tree is made again without one more fold. The degrees of freedom are by Satterthwaite (1946).
 
-    With `is_share`, for scores between 0 and 1, the interval is Wilson's, for the number of independent
-    answers that would have this standard error. Other scores have a symmetric interval.
+    If `is_share` is True, scores are between 0 and 1, and the interval is Wilson's. Its number of answers is
+    the number of independent answers that would have this standard error. Other intervals are symmetric.
     """
     value, error, freedom, count = _spread(sums)
     if not is_share:

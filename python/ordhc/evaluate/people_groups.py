@@ -347,7 +347,7 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(data: tuple[People, Numbers, int], fold: int, k: int, progress: Progress | None) -> Floats:
     """Predict a fold's answers by k trees fitted to the other folds; return their probabilities.
 
-    With k = 0 the model is one tree too, but with other random numbers than with k = 1.
+    If k is 0, the model is a single tree as for k = 1, but the random numbers differ.
     """
     people, parts, seed = data
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))

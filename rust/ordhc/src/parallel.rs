@@ -67,7 +67,6 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     map_any(items, &work)
 }
 
-/// A function is passed by reference, so that the code of this module is compiled only once for all functions.
 /// Returns the results of [`map`], or the first error.
 pub(crate) fn try_map<T: Send, R: Send, C: FromIterator<R>>(
     items: Vec<T>,
@@ -93,6 +92,7 @@ pub(crate) fn share<S: Send, I: IntoIterator<IntoIter: Send>>(
     })
 }
 
+/// A function is passed by reference, so that the code of this module is compiled only once for all functions.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -280,8 +280,8 @@ pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec
         .collect()
 }
 
-/// Splits `data` at the ends of consecutive ranges: the part of a range ends at `end(range.end)`. Returns each range with
-/// its part.
+/// Splits `data` at the ends of consecutive ranges: the part of a range ends at `end(range.end)`. Returns each range
+/// with its part.
 pub(crate) fn with_parts<T>(
     ranges: Vec<Range<usize>>,
     data: &mut [T],

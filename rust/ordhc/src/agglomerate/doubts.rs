@@ -81,7 +81,7 @@ const KEPT: usize = 16;
 /// pairs of leaves. Summing more would take longer than computing all merges again with about 32 digits.
 const PATIENCE: usize = 16;
 /// Up to this number of almost equally near clusters, the order in which reciprocal pairs merge cannot change the tree.
-/// With three such clusters, two can merge first, and the rounded mean of their similarities can equal the largest
+/// If there are three, two of them can merge first, and the rounded mean of their similarities can equal the largest
 /// similarity.
 const COMMUTING: usize = 2;
 

@@ -78,8 +78,8 @@ pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// Similarities, or their sums over pairs of leaves ([`Update::SUMS`]). Minus infinity on the diagonal.
     values: &'a mut [f64],
-    /// With at most this number of clusters, long rows copy the values of merged clusters from other rows. With more
-    /// clusters, rows compute these values.
+    /// Up to this number of clusters, a long row copies the values of merged clusters from other rows. If there are
+    /// more clusters, each row computes these values.
     few: usize,
     stride: usize,
     n_used: usize,

@@ -383,8 +383,8 @@ impl<V: Real> Join<V> {
         // Dasgupta's cost of a node is its number of leaves, times the sum of similarities between its two children.
         // Let b be this node with the children c and d, and T the moved subtree with x leaves. Let S(c, d) be the sum
         // of similarities between the leaves of c and the leaves of d.
-        // With T above b, the cost is |b| S(c, d) + (|b| + x) S(T, b).
-        // With T above c, the cost is (|b| + x) (S(c, d) + S(T, d)) + (|c| + x) S(T, c).
+        // If T is above b, the cost is |b| S(c, d) + (|b| + x) S(T, b).
+        // If T is above c, the cost is (|b| + x) (S(c, d) + S(T, d)) + (|c| + x) S(T, c).
         // So the score increases by |d| S(T, c) - x S(c, d) from the edge above b to the edge above c.
         larger(self.worth_first(first, lane), self.worth_second(second, lane)) - x * self.cross
     }

@@ -297,11 +297,10 @@ pub fn add_sorted<T: Cell>(parts: &[AdditionsView<'_, T>], out: &mut [T]) -> Res
 }
 
 fn add_buckets<T: Cell>(parts: &[AdditionsView<'_, T>], out: &mut [T]) {
-    let groups = parallel::ranges(out.len().div_ceil(BUCKET), 1);
-    let ends: Vec<usize> = groups.iter().map(|group| (group.end * BUCKET).min(out.len())).collect();
-    let slices = parallel::split_at_ends(out, &ends);
-    parallel::map(groups.into_iter().zip(slices).collect(), |(group, slice)| {
-        for (bucket, cells) in group.zip(slice.chunks_mut(BUCKET)) {
+    let len = out.len();
+    let groups = parallel::ranges(len.div_ceil(BUCKET), 1);
+    parallel::map(parallel::with_parts(groups, out, |end| len.min(end * BUCKET)), |(group, cells)| {
+        for (bucket, cells) in group.zip(cells.chunks_mut(BUCKET)) {
             for part in parts {
                 part.add(bucket, cells);
             }
