@@ -1,14 +1,14 @@
 """Order leaves by the data, so that the results of searches do not depend on how leaves are numbered."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.comparison.comparisons import Comparisons, Quadruplets
-from ordhc.comparison.rows import Rows, changed
+from ordhc.comparison.rows import changed
 
 _C = TypeVar("_C", bound=Comparisons)
 
@@ -59,12 +59,8 @@ def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
     return changed(data, rows=rows[by_content], weights=weights, answers=answers, groups=groups)
 
 
-def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
-    other = object.__new__(type(data))
-    for slot in Rows.__slots__:
-        setattr(other, slot, getattr(data, slot))
-    other._rows = number.astype(data.rows.dtype).take(data.rows, mode="wrap")
-    other._rows.flags.writeable = False
-    if data.names is not None:
-        other._names = tuple(data.names[leaf] for leaf in np.argsort(number).tolist())
-    return other
+def _renumbered(data: _C, number: NDArray[np.int64]) -> _C:
+    rows, names = number.astype(data.rows.dtype).take(data.rows, mode="wrap"), data.names
+    if names is not None:
+        names = tuple(names[leaf] for leaf in np.argsort(number).tolist())
+    return changed(data, rows=rows, names=names)

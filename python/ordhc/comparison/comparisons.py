@@ -16,7 +16,7 @@ from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
-from ordhc.comparison.rows import Rows, answers_and_groups, changed, checked_weights
+from ordhc.comparison.rows import Rows, answers_and_groups, changed, checked_weights, made
 from ordhc.comparison.suspects import outside_advice, warn_of_suspects
 from ordhc.errors import InputError, warn
 
@@ -355,7 +355,7 @@ class Triplets(Rows):
         >>> Triplets([(0, 1, 2)]).to_quadruplets().rows.tolist()
         [[0, 1, 0, 2]]
         """
-        return Quadruplets(**{**self._state(), "rows": self._rows[:, [0, 1, 0, 2]]}, copy=False)
+        return made(Quadruplets, {**self._state(), "rows": self.rows[:, [0, 1, 0, 2]]})
 
 
 class Quadruplets(Rows):

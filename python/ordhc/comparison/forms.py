@@ -126,7 +126,8 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
 def _weighted(data: Comparisons, weights: NDArray[np.float64] | None) -> Comparisons:
     if weights is None:
         return data
-    return changed(data, weights=weights if data.weights is None else weights * data.weights)
+    product = weights if data.weights is None else weights * data.weights
+    return changed(data, weights=checked_weights(product, len(data)))
 
 
 def _from_list(
@@ -167,7 +168,7 @@ def _from_list(
     # Products too large for a float become infinite, and the check of weights refuses them.
     with np.errstate(over="ignore"):
         weights = magnitude if data.weights is None else magnitude * data.weights
-    return changed(data, rows=rows, weights=None if plain else weights)[answered]
+    return changed(data, rows=rows, weights=checked_weights(None if plain else weights, len(rows)))[answered]
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:

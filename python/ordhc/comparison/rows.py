@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -19,10 +19,10 @@ from ordhc.errors import InputError, warn
 if TYPE_CHECKING:
     from ordhc.comparison.index import Index
 
-__all__ = ["Rows", "answers_and_groups", "checked_weights"]
+__all__ = ["Rows", "answers_and_groups", "changed", "checked_weights", "made", "persons_of"]
 
 _SHOWN = 5
-
+_TYPES = {"rows": np.int32, "weights": np.float64, "answers": np.int32, "groups": np.int32}
 
 _R = TypeVar("_R", bound="Rows")
 
@@ -30,16 +30,34 @@ _R = TypeVar("_R", bound="Rows")
 class Rows:
     """Rows of leaf ids, checked once and immutable."""
 
-    __slots__ = (
-        "_adaptive",
-        "_answers",
-        "_group_names",
-        "_groups",
-        "_n_leaves",
-        "_names",
-        "_rows",
-        "_weights",
-    )
+    #: The attributes, each with its documentation.
+    __slots__ = {  # noqa: RUF023 (in the order of the documentation)
+        "rows": """The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or
+        uint16.""",
+        "weights": "The weight of each row, (m,), or None if every row counts once.",
+        "answers": """The number of the answer that each row is part of, (m,); None if every row is an answer.
+
+        Rows of different groups are parts of different answers, even if their numbers are equal.
+        """,
+        "groups": """The person behind each row, (m,): a number, or an index into `group_names`; None if
+        unknown.""",
+        "group_names": "The names of the groups, if `groups` were given as text.",
+        "adaptive": """True if a learner chose questions by earlier answers.
+
+        Such questions are mostly about close leaves, so methods that count answers are biased. By default
+        `cluster` therefore uses "posterior-al".
+        """,
+        "names": "The names of the leaves, or None.",
+        "n_leaves": "The number of leaves, including leaves that occur in no comparison.",
+    }
+    rows: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    answers: NDArray[np.int32] | None
+    groups: NDArray[np.int32] | None
+    group_names: tuple[str, ...] | None
+    adaptive: bool
+    names: tuple[str, ...] | None
+    n_leaves: int
 
     _width: ClassVar[int]
     _columns: ClassVar[tuple[str, ...]]
@@ -103,74 +121,44 @@ class Rows:
             table = table.copy()
         else:
             table = table.view()
-        table.flags.writeable = False
-        self._rows: NDArray[Any] = table
-        self._n_leaves = n
-        self._names = names
-        self._weights = checked_weights(weights, len(table), copy=copy)
-        parts = answers_and_groups(answers, groups, group_names, len(table), copy=copy)
-        self._answers, self._groups, self._group_names = parts
-        self._adaptive = bool(adaptive)
+        answers, groups, group_names = answers_and_groups(
+            answers, groups, group_names, len(table), copy=copy
+        )
+        self._set(
+            rows=table,
+            weights=checked_weights(weights, len(table), copy=copy),
+            answers=answers,
+            groups=groups,
+            group_names=group_names,
+            adaptive=bool(adaptive),
+            names=names,
+            n_leaves=n,
+        )
 
-    @property
-    def rows(self) -> NDArray[Any]:
-        """The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or uint16."""
-        return self._rows
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
 
-    @property
-    def weights(self) -> NDArray[np.float64] | None:
-        """The weight of each row, (m,), or None if every row counts once."""
-        return self._weights
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name} cannot be set")
 
-    @property
-    def answers(self) -> NDArray[np.int32] | None:
-        """The number of the answer that each row is part of, (m,); None if every row is an answer.
-
-        Rows of different groups are parts of different answers, even if their numbers are equal.
-        """
-        return self._answers
-
-    @property
-    def groups(self) -> NDArray[np.int32] | None:
-        """The person behind each row, (m,): a number, or an index into `group_names`; None if unknown."""
-        return self._groups
-
-    @property
-    def group_names(self) -> tuple[str, ...] | None:
-        """The names of the groups, if `groups` were given as text."""
-        return self._group_names
-
-    @property
-    def adaptive(self) -> bool:
-        """True if a learner chose questions by earlier answers.
-
-        Such questions are mostly about close leaves, so methods that count answers are biased. By default
-        `cluster` therefore uses "posterior-al".
-        """
-        return self._adaptive
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, or None."""
-        return self._names
-
-    @property
-    def n_leaves(self) -> int:
-        """The number of leaves, including leaves that occur in no comparison."""
-        return self._n_leaves
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: {name} cannot be deleted")
 
     @property
     def unmentioned(self) -> NDArray[np.int64]:
         """The leaves that occur in no comparison."""
-        seen = np.zeros(self._n_leaves, dtype=bool)
-        seen[self._rows.ravel()] = True
+        seen = np.zeros(self.n_leaves, dtype=bool)
+        seen[self.rows.ravel()] = True
         return np.flatnonzero(~seen)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return (tuple(row) for row in self._rows.tolist())
+        return (tuple(row) for row in self.rows.tolist())
 
     def __getitem__(self, index: slice | ArrayLike) -> Self:
         """Return the comparisons selected by a slice, a mask or positions."""
@@ -183,35 +171,35 @@ class Rows:
         if not isinstance(other, type(self)):
             return NotImplemented
         return (
-            self._n_leaves == other._n_leaves
-            and self._names == other._names
-            and self._adaptive == other._adaptive
-            and np.array_equal(self._rows, other._rows)
-            and _same(self._weights, other._weights)
-            and _same(self._answers, other._answers)
+            self.n_leaves == other.n_leaves
+            and self.names == other.names
+            and self.adaptive == other.adaptive
+            and np.array_equal(self.rows, other.rows)
+            and _same(self.weights, other.weights)
+            and _same(self.answers, other.answers)
             and _same(persons_of(self), persons_of(other))
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        weighted = "" if self._weights is None else ", weighted"
-        counted = "" if self._answers is None else f", {self._count(answers_of(self))} answers"
-        if self._groups is not None:
-            counted += f", {len(np.unique(self._groups)):,} groups"
-        counted += ", adaptive" if self._adaptive else ""
+        weighted = "" if self.weights is None else ", weighted"
+        counted = "" if self.answers is None else f", {self._count(answers_of(self))} answers"
+        if self.groups is not None:
+            counted += f", {len(np.unique(self.groups)):,} groups"
+        counted += ", adaptive" if self.adaptive else ""
         missing = len(self.unmentioned)
         note = f", {missing} leaves unmentioned" if missing else ""
-        return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
+        return f"<{type(self).__name__}: {len(self):,} of {self.n_leaves:,} leaves{weighted}{counted}{note}>"
 
     def _repr_html_(self) -> str:
         some = self[:_SHOWN]
-        by_name = [] if self._names is None else [tuple(self._names[leaf] for leaf in row) for row in some]
+        by_name = [] if self.names is None else [tuple(self.names[leaf] for leaf in row) for row in some]
         columns, rows = list(self._columns), [list(row) for row in by_name or some]
         for what, values in (
-            ("weight", some._weights),
-            ("answer", some._answers),
-            ("group", None if some._groups is None else persons_of(some)),
+            ("weight", some.weights),
+            ("answer", some.answers),
+            ("group", None if some.groups is None else persons_of(some)),
         ):
             if values is not None:
                 columns.append(what)
@@ -229,7 +217,7 @@ class Rows:
         return _restored, (type(self), self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {slot.removeprefix("_"): getattr(self, slot) for slot in Rows.__slots__}
+        return {name: getattr(self, name) for name in Rows.__slots__}
 
     def index(self) -> Index:
         """Return an index by leaf, to find the questions about given leaves and their answers.
@@ -270,19 +258,19 @@ class Rows:
         >>> t.deduplicate(counts=True).weights
         array([2., 1.])
         """
-        _, first, inverse = np.unique(self._rows, axis=0, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(self.rows, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         weights = None
         if _checks.flag("counts", counts):
-            weights = np.bincount(inverse.ravel(), self._weights, minlength=len(first))[order]
+            weights = np.bincount(inverse.ravel(), self.weights, minlength=len(first))[order]
         answers = None
-        if self._answers is not None:
+        if self.answers is not None:
             # Different people may use the same numbers: number each person's answers separately.
-            numbers = self._answers if self._groups is None else answers_of(self)
+            numbers = self.answers if self.groups is None else answers_of(self)
             answers = numbers[first[order]]
         return changed(
             self,
-            rows=self._rows[first[order]],
+            rows=self.rows[first[order]],
             weights=weights,
             answers=answers,
             groups=None,
@@ -314,7 +302,7 @@ class Rows:
         units, what = units_of(self, unit)
         count = self._count(units)
         if m > count:
-            plural = "groups" if what == "group" else "comparisons" if self._answers is None else "answers"
+            plural = "groups" if what == "group" else "comparisons" if self.answers is None else "answers"
             raise InputError(f"m = {m} is more than the number of {plural}, {count}")
         chosen = np.zeros(count, dtype=bool)
         chosen[np.random.default_rng(_checks.seed(seed)).choice(count, m, replace=False)] = True
@@ -447,8 +435,22 @@ def answers_and_groups(
 
 
 def changed(data: _R, **changes: Any) -> _R:
-    """Return `data` with the given arguments of its constructor replaced; nothing is copied."""
-    return type(data)(**{**data._state(), **changes}, copy=False)
+    """Return `data` with other values of the given attributes. They are not checked or copied."""
+    return made(type(data), {**data._state(), **changes})
+
+
+def made(kind: type[_R], values: Mapping[str, Any]) -> _R:
+    """Return comparisons of the given class and attributes, which are not checked or copied."""
+    found = object.__new__(kind)
+    found._set(**{name: _of_type(name, value) for name, value in values.items()})
+    return found
+
+
+def _of_type(name: str, value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return tuple(value) if isinstance(value, list) else value
+    narrow = name == "rows" and value.dtype in (np.uint8, np.uint16)
+    return np.ascontiguousarray(value, None if narrow else _TYPES[name]).view()
 
 
 def persons_of(data: Rows) -> NDArray[Any] | None:

@@ -20,7 +20,7 @@ from ordhc.clustering.posterior import drawn_posterior
 from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.rows import changed, persons_of
+from ordhc.comparison.rows import persons_of
 from ordhc.comparison.units import answers_of, questions_of, shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import units_to_draw
@@ -275,12 +275,13 @@ def together(
     if data.groups is not None and heldout.groups is not None:
         groups = np.concatenate([persons_of(part) for part in some])
     weights = [np.ones(len(part)) if part.weights is None else part.weights for part in some]
-    both = changed(
-        data,
-        rows=np.concatenate([part.rows for part in some]),
-        weights=None if data.weights is None and heldout.weights is None else np.concatenate(weights),
+    both = type(data)(
+        np.concatenate([part.rows for part in some]),
+        data.n_leaves,
+        data.names,
+        None if data.weights is None and heldout.weights is None else np.concatenate(weights),
         answers=np.concatenate([numbers[0], numbers[1] + numbers[0].max(initial=-1) + 1]),
         groups=groups,
-        group_names=None,
+        adaptive=data.adaptive,
     )
     return both, np.arange(len(both)) >= len(data)

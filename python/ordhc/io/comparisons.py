@@ -101,7 +101,7 @@ def _maker(asked: Asked) -> Callable[..., Any]:
             made = Triplets.from_odd_one_out(rows, **known)
         else:
             made = Triplets.from_most_central(rows, **known)
-        return changed(made, adaptive=adaptive)
+        return changed(made, adaptive=bool(adaptive))
 
     return make
 
