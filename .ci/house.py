@@ -14,7 +14,7 @@ from pathlib import Path
 LONG = 600
 LONGEST = 900
 # One class with a member for everything that users of trees do; most of its lines are their documentation.
-LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1550}
+LONGER = {Path("python/ordhc/tree/dendrogram.py"): 1650}
 # The same for functions, counted from the first statement after the docstring.
 LONG_FUNCTION = 60
 LONGEST_FUNCTION = 80

@@ -31,7 +31,7 @@ import numpy as np
 import ordhc
 from bench_posterior import balanced, clusters
 from measure import table
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 SHAPES = ("yule", "uniform", "balanced", "caterpillar", "planted")
 ANSWERS = (4, 16, 64, 240)

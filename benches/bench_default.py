@@ -15,7 +15,7 @@ import numpy as np
 
 import ordhc
 from measure import median_seconds, table
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 SHAPES = ("yule", "uniform")
 

@@ -20,7 +20,7 @@ import ordhc
 from bench_posterior import balanced, splits
 from bench_uncertain import close, constant
 from measure import table
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import engine_tree
 
 
 def trees(kind, seed):

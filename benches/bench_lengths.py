@@ -14,7 +14,7 @@ import numpy as np
 import ordhc
 from bench_posterior import answers, balanced
 from measure import table
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 
 def yule(n, rng):

@@ -16,7 +16,7 @@ import numpy as np
 
 import ordhc
 from measure import table
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 METHODS = ("adds3-al", "adds3-al+spr")
 ROWS = {"n2": 1, "n2/4": 1 / 4, "n2/16": 1 / 16}

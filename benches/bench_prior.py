@@ -21,7 +21,7 @@ from bench_uncertain import by_paths
 from measure import table
 from ordhc import oracles
 from ordhc.metrics import triplet_distance
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 LARGE = "--large" in sys.argv
 SIZES = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1000]

@@ -34,7 +34,7 @@ import ordhc
 from bench_posterior import answers, balanced, yule
 from measure import table
 from ordhc.plugins import registry
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 METHODS = ("adds3-al", "adds3-al+spr", "consistency", "tste-al", "completion", "posterior-al")
 ROOT = "r"

@@ -12,7 +12,7 @@ import numpy as np
 
 import ordhc
 from measure import table
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 N, FOLDS = 60, 5
 METHODS = ("adds3-al", "adds3-al+spr", "mulk3-al", "posterior-al")

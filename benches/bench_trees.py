@@ -17,7 +17,7 @@ import numpy as np
 import ordhc
 from measure import table
 from ordhc.plugins import registry
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 TIMES = {"16 n^2": 16, "4 n^2": 4, "n^2": 1, "n^2/4": 1 / 4, "n^2/16": 1 / 16}
 #: By method: the least AARI, row by row.

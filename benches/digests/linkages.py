@@ -11,7 +11,7 @@ import ordhc
 from digests.listing import Listing, on_one_thread, outcome
 from digests.matrices import KINDS, Floats, condensed, square
 from ordhc import _ordhc
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import from_engine
 
 #: Every size at which an engine changes what it does, and the ones beside it.
 SMALL = [1, 2, 3, 63, 64, 65, 128, 129]

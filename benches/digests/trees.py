@@ -11,7 +11,7 @@ import ordhc
 from digests.answers import all_answers, plain_tree, points, quadruplets
 from digests.listing import Listing, on_one_thread, outcome
 from ordhc import metrics
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 
 def run(listing: Listing) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import _ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import from_engine
 from support import engines as engines_of
 from support import linkage_twin as twin
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.learners import by_settings
 from support.random_data import random_tree
 from support.trees import same

@@ -8,7 +8,7 @@ import pytest
 
 import ordhc
 from ordhc.errors import InputError
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import from_engine
 
 TREE = "(((0,1),(2,3)),((4,5),(6,7)));"
 

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 import ordhc
 from ordhc import Quadruplets, Triplets, _checks
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 T = Triplets([(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)])
 TREE = ordhc.cluster(T, method="adds3-al+spr")

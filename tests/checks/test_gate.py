@@ -9,6 +9,8 @@ import pytest
 
 from ordhc import _checks
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
+from ordhc.plugins.registry import settings_for
 
 
 class Fails:
@@ -80,14 +82,14 @@ TAKEN = {
     "choice": (_checks.choice("c", np.str_("a"), ["a", "b"]), "a"),
     "callback": (_checks.callback("c", len), len),
     "no callback": (_checks.callback("c", None), None),
-    "path": (_checks.path("a.csv"), "a.csv"),
-    "path of pathlib": (_checks.path(pathlib.Path("a.csv")), "a.csv"),
+    "path": (checked_path("a.csv"), "a.csv"),
+    "path of pathlib": (checked_path(pathlib.Path("a.csv")), "a.csv"),
     "text": (_checks.text("t", np.str_("é")), "é"),
     "list": (_checks.listed("l", (1, 2)), [1, 2]),
     "generator": (_checks.listed("l", (x for x in "ab")), ["a", "b"]),
     "nothing listed": (_checks.listed("l", []), []),
     "words": (_checks.words("w", ("b", np.str_("a"))), ["b", "a"]),
-    "settings": (_checks.settings("m", {"b": 3}, PARAMETERS), {"a": 1, "b": 3}),
+    "settings": (settings_for("m", {"b": 3}, PARAMETERS), {"a": 1, "b": 3}),
     "labels": (_checks.labels("l", [3.0, 1.0], 2), [3, 1]),
     "no labels": (_checks.labels("l", None, 2), None),
     "whole numbers": (_checks.whole_numbers("k", [[1], [2]]), [[1], [2]]),
@@ -150,11 +152,11 @@ REFUSED = {
         "c", np.array(["a"]), ["a", "b"]
     ),
     "c = 3 must be True, False or a callable": lambda: _checks.callback("c", 3),
-    "path = b'a' is not a path of a file": lambda: _checks.path(b"a"),
-    "path = '' is not a path of a file": lambda: _checks.path(""),
-    "path = 'a\\x00b' is not a path of a file": lambda: _checks.path("a\0b"),
-    "path = '\\ud800' is not a path of a file": lambda: _checks.path("\ud800"),
-    "path = 3 is not a path of a file": lambda: _checks.path(3),
+    "path = b'a' is not a path of a file": lambda: checked_path(b"a"),
+    "path = '' is not a path of a file": lambda: checked_path(""),
+    "path = 'a\\x00b' is not a path of a file": lambda: checked_path("a\0b"),
+    "path = '\\ud800' is not a path of a file": lambda: checked_path("\ud800"),
+    "path = 3 is not a path of a file": lambda: checked_path(3),
     "t is 3, not a string": lambda: _checks.text("t", 3),
     "t is '\\ud800', which is not valid Unicode": lambda: _checks.text("t", "\ud800"),
     "l is 'ab'; give a list": lambda: _checks.listed("l", "ab"),
@@ -167,9 +169,9 @@ REFUSED = {
     "w is 3; give a list of names": lambda: _checks.words("w", 3),
     "w[1] is 3, not a name": lambda: _checks.words("w", ["a", 3]),
     "w[2], 'a', is given twice": lambda: _checks.words("w", ["a", "b", "a"]),
-    "the parameters of m are [], not a dict": lambda: _checks.settings("m", [], PARAMETERS),
-    "m has no parameter 'c'; its parameters: a, b": lambda: _checks.settings("m", {"c": 1}, PARAMETERS),
-    "m has no parameter 'c'; its parameters: none": lambda: _checks.settings("m", {"c": 1}, {}),
+    "the parameters of m are [], not a dict": lambda: settings_for("m", [], PARAMETERS),
+    "m has no parameter 'c'; its parameters: a, b": lambda: settings_for("m", {"c": 1}, PARAMETERS),
+    "m has no parameter 'c'; its parameters: none": lambda: settings_for("m", {"c": 1}, {}),
     "l has shape (1,); a label for each of 2 leaves is needed": lambda: _checks.labels("l", [1], 2),
     "x[1] is masked; leave out missing values": lambda: _checks.array("x", MASKED),
     "x is masked; leave out missing values": lambda: _checks.array("x", np.ma.masked),
@@ -256,7 +258,7 @@ def test_what_fails_is_refused_and_memory_that_is_missing_is_told():
     for check in (
         lambda x: whole(x),
         lambda x: between(x),
-        lambda x: _checks.path(x),
+        lambda x: checked_path(x),
         lambda x: _checks.listed("l", x),
         lambda x: _checks.words("w", x),
     ):

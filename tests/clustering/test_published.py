@@ -4,7 +4,7 @@ import pytest
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 FOOD, CAR = ordhc.datasets.load_food, ordhc.datasets.load_car
 

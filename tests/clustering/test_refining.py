@@ -17,7 +17,7 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.plugins import registry
 from ordhc.testing.strategies import triplets
-from ordhc.tree.parts import engine_tree, lca_size
+from ordhc.tree.dendrogram import engine_tree, lca_size
 from support.random_data import planted
 from support.trees import clusters
 

@@ -7,7 +7,7 @@ import ordhc
 from ordhc.clustering.answering import chances_of
 from ordhc.clustering.repeats import repeats_of
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.answers import noisy
 
 

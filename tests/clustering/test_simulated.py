@@ -11,7 +11,7 @@ import ordhc
 from ordhc import datasets
 from ordhc.asking import simulated
 from ordhc.errors import InputError
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
 

@@ -20,7 +20,7 @@ import ordhc
 from ordhc import Triplets
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.estimator import OrdinalClustering
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.processes import printed
 from support.responses import questions, tensor
 

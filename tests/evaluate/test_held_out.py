@@ -14,7 +14,7 @@ from ordhc.comparison.units import questions_of, shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support import metric_twins as naive
 from support.answers import answered, persons
 from support.processes import run

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io import remote
+from ordhc.io.paths import masked
 from support.processes import command_here
 from support.random_data import random_comparisons
 from support.web import site_of
@@ -299,8 +300,8 @@ def test_a_url_without_its_secrets():
         ("folder/a.csv", "folder/a.csv"),
         ("C:\\folder\\a?.csv", "C:\\folder\\a?.csv"),
     ):
-        assert remote.masked(url) == shown
-        assert remote.masked(shown) == shown
+        assert masked(url) == shown
+        assert masked(shown) == shown
 
 
 def test_executors_open_urls_themselves(site, store, tmp_path):

@@ -11,7 +11,7 @@ import ordhc
 from ordhc import metrics
 from ordhc.errors import InputError
 from ordhc.testing.strategies import quadruplets, triplets
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support import metric_twins as naive
 from support import twins
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.tree.parts import from_engine, lca_size
+from ordhc.tree.dendrogram import from_engine, lca_size
 
 BENCHES = Path(__file__).parents[2] / "benches"
 

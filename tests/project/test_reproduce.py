@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import ordhc
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 BENCHES = Path(__file__).parents[2] / "benches"
 

@@ -176,7 +176,7 @@ LIMITED = """
         pairs = scipy.sparse.random_array((20_000, 20_000), density=0.005, rng=rng)
         pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
     if "tree" in what or "text" in what:
-        from ordhc.tree.parts import from_engine
+        from ordhc.tree.dendrogram import from_engine
 
         tree = from_engine(_ordhc.random_tree("uniform", 300_000, 0))
         text = tree.to_newick() if "text" in what else None

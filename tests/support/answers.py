@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Triplets
-from ordhc.tree.parts import from_engine, lca_size
+from ordhc.tree.dendrogram import from_engine, lca_size
 
 
 @st.composite

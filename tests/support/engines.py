@@ -3,7 +3,7 @@
 import numpy as np
 
 from ordhc import _ordhc
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import from_engine
 
 
 def merged(values, name, dissimilarity=False, engine="naive", overwrite=False, labels=None, progress=None):

@@ -10,7 +10,7 @@ import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
 from ordhc.testing.strategies import dendrograms
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.trees import members
 
 

@@ -11,7 +11,7 @@ import pytest
 import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 
 dendropy = pytest.importorskip("dendropy")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.trees import clusters_of, members, random_nest, renumbered, tree_of
 
 QUICK = settings(deadline=None, max_examples=100)

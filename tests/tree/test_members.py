@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.newick import dendrograms
 
 QUICK = settings(deadline=None, max_examples=60)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import metrics
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.random_data import comparisons_of
 from support.trees import clusters_in, clusters_of, nests, random_nest, renumbered, tree_of
 

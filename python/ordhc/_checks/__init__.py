@@ -11,7 +11,7 @@ from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarit
 from ordhc._checks.leaf_names import LeafNumbers, leaf_number, names
 from ordhc._checks.matrices import leaves_of_condensed, matrix, overwritable, square
 from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name, unknown_option
-from ordhc._checks.remedies import remedied
+from ordhc._checks.remedies import remedied, with_remedy
 from ordhc._checks.scalars import (
     as_int,
     callback,
@@ -19,9 +19,7 @@ from ordhc._checks.scalars import (
     flag,
     listed,
     number,
-    path,
     seed,
-    settings,
     text,
     whole,
     words,
@@ -48,11 +46,10 @@ __all__ = [
     "numbers_of",
     "on_one_line",
     "overwritable",
-    "path",
     "quoted",
     "remedied",
+    "with_remedy",
     "seed",
-    "settings",
     "shows_options",
     "square",
     "text",

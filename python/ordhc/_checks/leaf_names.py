@@ -30,7 +30,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     # Subclasses of str are equal to str, so the cache would return results for another type.
     found = _distinct(checked) if {*map(type, checked)} == {str} else _distinct.__wrapped__(checked)
     if n is not None and len(checked) != n:
-        raise InputError(f"{len(checked)} names for {n} leaves")
+        raise InputError(f"names has {len(checked)} entries for {n} leaves")
     return found
 
 

@@ -2,48 +2,41 @@
 
 from collections.abc import Callable
 from functools import wraps
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-__all__ = ["remedied"]
+__all__ = ["remedied", "with_remedy"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class remedied:  # noqa: N801 (used like a function)
-    """Add a remedy to the message of a MemoryError, unless the message already has a remedy.
+def with_remedy(error: MemoryError, remedy: str) -> MemoryError:
+    """Return the error with a remedy (what the user can do) in its message, unless it has one already."""
+    if ": " in str(error):
+        return error
+    return MemoryError(f"{str(error) or 'there is not enough memory'}: {remedy}")
 
-    Use `remedied` as a context manager or as a decorator. `remedy` says what the user can do. In a message,
-    the remedy follows ": ".
+
+def remedied(remedy: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that adds a remedy to each MemoryError of a function, see `with_remedy`.
 
     Examples
     --------
     >>> from ordhc import _ordhc
-    >>> with remedied("give fewer"):
-    ...     _ordhc.check_memory("it", 1 << 60)
+    >>> remedied("give fewer")(_ordhc.check_memory)("it", 1 << 60)
     Traceback (most recent call last):
     MemoryError: it needs 1152921504606846976 bytes (1073741824.0 GiB), more than can be allocated: give fewer
     """
 
-    def __init__(self, remedy: str) -> None:
-        self.remedy = remedy
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, MemoryError) and ": " not in str(error):
-            message = str(error) or "there is not enough memory"
-            raise MemoryError(f"{message}: {self.remedy}") from None
-
-    def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
+    def decorate(work: Callable[P, T]) -> Callable[P, T]:
         # With a wrapper of contextlib, warnings would point at the line of contextlib.
         @wraps(work)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
-            with self:
+            try:
                 return work(*args, **kwargs)
+            except MemoryError as error:
+                raise with_remedy(error, remedy) from None
 
         return called
+
+    return decorate

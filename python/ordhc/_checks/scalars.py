@@ -3,8 +3,7 @@
 import math
 import numbers
 import operator
-import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,7 @@ __all__ = [
     "flag",
     "listed",
     "number",
-    "path",
     "seed",
-    "settings",
     "text",
     "whole",
     "words",
@@ -116,22 +113,6 @@ def callback(what: str, value: Any) -> Callable[[float], None] | None:
     return found
 
 
-def path(value: Any, what: str = "path") -> str:
-    try:
-        found = os.fspath(value)
-    except Exception:
-        found = None
-    if not isinstance(found, str):
-        raise InputError(f"{what} = {quoted(value)} is not a path of a file")
-    try:
-        os.fsencode(found)
-    except UnicodeEncodeError:
-        found = ""
-    if "\0" in found or not found:
-        raise InputError(f"{what} = {quoted(value)} is not a path of a file")
-    return found
-
-
 def text(what: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is {quoted(value)}, not a string")
@@ -167,13 +148,3 @@ def words(what: str, given: Any) -> list[str]:
         if any(isinstance(other, str) and word == other for other in found[:at]):
             raise InputError(f"{what}[{at}], {quoted(word)}, is given twice")
     return [str(word) for word in found]
-
-
-def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"the parameters of {what} are {quoted(given)}, not a dict")
-    for name in given:
-        if name not in defaults:
-            known = ", ".join(defaults) or "none"
-            raise InputError(f"{what} has no parameter {quoted(name)}; its parameters: {known}")
-    return {**defaults, **given}

@@ -16,8 +16,7 @@ from ordhc._progress import Progress
 from ordhc.agglomerate.engine import engine_linkage, similarities_of
 from ordhc.errors import InputError
 from ordhc.plugins.specs import LinkageSpec
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["Constraints", "merged_under"]
 
@@ -128,7 +127,7 @@ def merged_under(
     progress: Progress | None,
     *,
     dissimilarity: bool,
-    names: Sequence[str] | None,
+    names: tuple[str, ...] | None,
     made: Mapping[str, Any],
 ) -> Dendrogram:
     if spec.update_row is not None or spec.make_update is not None:

@@ -23,8 +23,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.names import Linkage
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.annotations import Annotations
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine, replaced, with_annotations
+from ordhc.tree.dendrogram import Dendrogram, from_engine, replaced, with_annotations
 from ordhc.tree.settings import made_by, settings_of
 
 __all__ = ["linkage", "merged_by"]
@@ -233,6 +232,7 @@ def _linked(
         if n_leaves is None:
             raise InputError("S is a function, so the number of leaves is unknown: pass n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
+        names = _checks.names(names, n)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
         return replaced(tree.relabel(turn), names=names, settings=made)
@@ -242,6 +242,7 @@ def _linked(
         if overwrite:
             raise InputError("a sparse matrix takes no overwrite=True, because it is never changed")
         pairs = sparse.as_pairs(S)
+        names = _checks.names(names, pairs.shape[0])
         constraints = Constraints.of(pairs.shape[0], names, **given.constraints)
         if constraints.has_sizes_or_apart:
             raise InputError("a sparse matrix takes neither sizes nor cannot_link: give S.toarray()")
@@ -280,17 +281,17 @@ def _of_matrix(
 ) -> Dendrogram:
     values = _checks.overwritable(S) if given.overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
-    look = None
+    given_names, look = _checks.names(given.names, n), None
     if dissimilarity and not given.overwrite and given.tie_seed is None:
         # The engine reads all values anyway, so it also finds negative values. The engine calls `look`
         # only if a value is below 0 or the matrix is square, because `look` checks the diagonal too.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
-    constraints = Constraints.of(n, given.names, **given.constraints)
+    constraints = Constraints.of(n, given_names, **given.constraints)
     if constraints.has_sizes_or_apart and given.overwrite:
         raise InputError("overwrite=True takes neither sizes nor cannot_link; both need a copy of the matrix")
-    order, names, overwrite = None, given.names, given.overwrite
+    order, names, overwrite = None, given_names, given.overwrite
     if given.tie_seed is not None:
         order = np.random.default_rng(given.tie_seed).permutation(n)
         values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
@@ -314,7 +315,7 @@ def _of_matrix(
         )
     if order is None:
         return tree
-    return replaced(tree.relabel(order), names=given.names, settings=tree.settings)
+    return replaced(tree.relabel(order), names=given_names)
 
 
 def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
@@ -367,7 +368,7 @@ def merged_by(
     *,
     dissimilarity: bool = False,
     overwrite: bool = False,
-    names: Sequence[str] | None = None,
+    names: tuple[str, ...] | None = None,
     made: Mapping[str, Any] | None = None,
     look: Callable[[bool], None] | None = None,
 ) -> Dendrogram:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["single_linkage"]
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError, warn
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
 

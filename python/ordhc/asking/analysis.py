@@ -28,8 +28,7 @@ from ordhc.asking.rules import Figures, Rules, from_json, medians, reasons_of, s
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import count_answers
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine, lca_size
+from ordhc.tree.dendrogram import Dendrogram, from_engine, lca_size
 
 if TYPE_CHECKING:
     from ordhc.clustering.expected import Predicted

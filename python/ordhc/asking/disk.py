@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 
 __all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
 

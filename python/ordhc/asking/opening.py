@@ -19,7 +19,7 @@ from ordhc.asking.session_learner import new_learner
 from ordhc.asking.settings import as_method, kept_settings
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Given", "opened"]

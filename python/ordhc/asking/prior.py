@@ -6,11 +6,11 @@ from typing import Any
 
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
 from ordhc.io.trees import read_tree
 from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
 __all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "read_prior"]
 
@@ -42,7 +42,7 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
 
 def read_prior(prior: Any) -> Dendrogram:
     if isinstance(prior, PathLike):
-        return read_tree(_checks.path(prior))
+        return read_tree(checked_path(prior))
     if isinstance(prior, str):
         is_text = "(" in prior or prior.rstrip().endswith(";")
         return as_dendrogram(prior) if is_text else read_tree(prior)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ordhc import _checks
 from ordhc.asking.oracle import Answering, Oracle
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
@@ -41,7 +40,7 @@ def named(name: str, source: Any = None, **parameters: Any) -> Oracle:
     '((0,1),(2,3));'
     """
     spec = registry.get("oracle", name)
-    parameters = _checks.settings(f"oracle {name!r}", parameters, spec.parameters)
+    parameters = registry.settings_for(f"oracle {name!r}", parameters, spec.parameters)
     if source is None and "nothing" not in spec.takes:
         raise InputError(f"oracle {name!r} answers from {' or '.join(spec.takes)}: give it as source")
     if source is not None and spec.takes == ("nothing",):

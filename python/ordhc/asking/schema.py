@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ordhc.errors import InputError
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 
 __all__ = [
     "EARLIER",

@@ -44,6 +44,7 @@ from ordhc.asking.session_learner import checked_probabilities
 from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["Session"]
@@ -151,7 +152,7 @@ class Session:
         progress: Progress | bool | None = None,
     ) -> None:
         progress = _checks.callback("progress", progress)
-        self._path = _checks.path(path)
+        self._path = checked_path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
         own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
         given = Given.of(method, fill, distinct, **own)

@@ -10,8 +10,7 @@ from ordhc.asking.planted import checked_model
 from ordhc.asking.sources import from_similarity, from_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
 

@@ -16,7 +16,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import engine_tree
 
 __all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
 

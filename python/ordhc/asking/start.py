@@ -12,8 +12,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
 __all__ = ["start_tree", "supported_tree"]
 

@@ -37,7 +37,7 @@ from ordhc.asking.schema import (
 from ordhc.asking.settings import from_settings
 from ordhc.asking.sqlite_errors import Errors, Watch
 from ordhc.errors import InputError
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 
 __all__ = ["Store", "copied", "create"]
 

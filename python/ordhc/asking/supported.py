@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.comparison.comparisons import Triplets
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import lca_nodes, without_nodes
+from ordhc.tree.dendrogram import Dendrogram, lca_nodes, without_nodes
 
 __all__ = ["contracted", "supported"]
 

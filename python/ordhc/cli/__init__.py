@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     from ordhc._start import importing_is_over
     from ordhc.cli.output import only_json
     from ordhc.errors import InputError, OrdhcWarning, PluginError
-    from ordhc.io.guard import brief
+    from ordhc.io.paths import brief
 
     importing_is_over()
     debug = bool(os.environ.get("ORDHC_DEBUG"))
@@ -165,7 +165,7 @@ def _plugin_at_fault(error: Exception) -> str | None:
 
 def _described(error: Exception) -> str:
     from ordhc.errors import InternalError
-    from ordhc.io.guard import brief
+    from ordhc.io.paths import brief
     from ordhc.plugins.registry import plugin_of
 
     text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
@@ -183,7 +183,7 @@ def _how_to_report(given: list[str]) -> str:
 
     import numpy as np
 
-    from ordhc.io.guard import brief
+    from ordhc.io.paths import brief
 
     command = brief(shlex.join(["ordhc", *map(_without_secret, given)]), 500)
     versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
@@ -194,7 +194,7 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    from ordhc.io.remote import is_remote, masked
+    from ordhc.io.paths import is_remote, masked
 
     if is_remote(argument):
         return masked(argument)
@@ -206,13 +206,13 @@ def _without_secrets(text: str) -> str:
     # click repeats arguments in its messages, so the messages can have URLs with secrets.
     import re
 
-    from ordhc.io.remote import masked
+    from ordhc.io.paths import masked
 
     return re.sub(r"[a-zA-Z][\w+.:-]*://[^\s'\")]+", lambda found: masked(found[0]), text)
 
 
 def _one_line(error: BaseException) -> str:
-    from ordhc.io.guard import brief
+    from ordhc.io.paths import brief
 
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{brief(str(error.filename), 200)}: {error.strerror}"

@@ -176,7 +176,7 @@ def cluster(
     from ordhc.clustering.plan import Plan, biased_text, method_of_many
     from ordhc.errors import warn
     from ordhc.io.scan import is_several
-    from ordhc.metrics.score import score
+    from ordhc.metrics.streamed import revenue_of
 
     numbers = numbers_in(reading)
     if neighbors is not None and numbers != "vectors":
@@ -235,7 +235,7 @@ def cluster(
     if (text := biased_text(plan, data)) is not None:
         warn(text)
     flat = None if n_clusters is None else tree.cut(n_clusters)
-    summary = summarise(data, tree, score(tree, data), flat, unanswered)
+    summary = summarise(data, tree, revenue_of(tree, data), flat, unanswered)
     if not quiet:
         say_resumed(data)
     finish(summary, tree, flat, resampled)

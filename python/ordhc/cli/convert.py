@@ -53,7 +53,8 @@ def convert(
       ordhc convert --format salmon responses.csv triplets.csv
     """
     from ordhc.io import read_trees, write_comparisons, write_trees
-    from ordhc.io.files import check_outputs_apart, check_writable, suffix_of
+    from ordhc.io.files import check_outputs_apart, check_writable
+    from ordhc.io.paths import suffix_of
     from ordhc.io.trees import ONLY_TREES, check_written
 
     check_outputs_apart([target], files_of(source, reading))
@@ -75,7 +76,7 @@ def convert(
         return
     if min_support is not None:
         raise click.UsageError("--min-support is for trees")
-    from ordhc.io.packed import without_ending
+    from ordhc.io.paths import without_ending
     from ordhc.io.scan import Scan
 
     if target != "-" and not without_ending(target).endswith(_COMPARISONS):

@@ -26,7 +26,7 @@ def demo(output_dir: str, n_clusters: int) -> None:
     from ordhc.clustering.plan import Plan
     from ordhc.datasets import load_food
     from ordhc.errors import MissingExtraError
-    from ordhc.metrics.score import score
+    from ordhc.metrics.streamed import revenue_of
     from ordhc.plotting.drawing import need_matplotlib
 
     folder = Path(output_dir)
@@ -45,6 +45,6 @@ def demo(output_dir: str, n_clusters: int) -> None:
         tree, unanswered = fit(plan, data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
-    summary = summarise(data, tree, score(tree, data), flat, unanswered)
+    summary = summarise(data, tree, revenue_of(tree, data), flat, unanswered)
     summary["files"] = [*outputs, *plots]
     print_summary(summary, tree, flat)

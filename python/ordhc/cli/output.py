@@ -153,10 +153,11 @@ def write_outputs(
     html: str | None = None,
 ) -> None:
     """Write the files that the options name: trees, pictures, labels and the interactive page."""
-    from ordhc.io import write_tree
+    from ordhc.io.files import write_bytes
+    from ordhc.io.trees import check_written, tree_bytes
 
     for path in outputs:
-        write_tree(tree, path)
+        write_bytes(path, tree_bytes([tree], check_written(path)))
     for path in (*plots, *([] if html is None else [html])):
         from ordhc.plotting.saving import save_plot
 
@@ -164,8 +165,6 @@ def write_outputs(
     if labels is not None and flat is not None:
         import csv
         import io
-
-        from ordhc.io.files import write_bytes
 
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

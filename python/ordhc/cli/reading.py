@@ -282,7 +282,7 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progress: Any) -> Any:
-    from ordhc.io.remote import masked
+    from ordhc.io.paths import masked
     from ordhc.io.scan import scan_of
 
     by_name = reading.pop("by_name", False)
@@ -405,7 +405,7 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
     The options are `names`, `participants` and `questions`. The entry of an option that is not given is None.
     """
     from ordhc.io.names import names_file
-    from ordhc.io.remote import is_remote
+    from ordhc.io.paths import is_remote
     from ordhc.io.scan import files_of as files_in
     from ordhc.io.scan import is_several
 
@@ -436,7 +436,7 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
     """Print a suggestion for the next command: `command` with the same answers and reading options."""
-    from ordhc.io.remote import masked
+    from ordhc.io.paths import masked
 
     source = "FILE" if file == "-" else masked(file)
     say(f"next: {shlex.join(['ordhc', command, source, *reading_arguments(reading), *more])}")

@@ -18,6 +18,7 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._version import __version__
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
 from ordhc.plugins import registry
 
 __all__ = ["LICENCES", "PLUGIN_KINDS", "NewPlugin", "new_plugin"]
@@ -78,7 +79,7 @@ def new_plugin(
     author = f"The {name} developers" if author is None else _checks.text("author", author).strip()
     if not author or not author.isprintable():
         raise InputError(f"author = {quoted(author)} is not a name")
-    target = Path(name if folder is None else _checks.path(folder, "folder"))
+    target = Path(name if folder is None else checked_path(folder, "folder"))
     if os.path.lexists(target):
         raise InputError(f"{target} exists already: give another folder, or remove it")
     filling = {

@@ -80,7 +80,8 @@ def simulate(
     from ordhc.asking.planted import planted
     from ordhc.io import write_comparisons
     from ordhc.io.comparisons import SUFFIXES
-    from ordhc.io.files import check_outputs_apart, check_writable, suffix_of, write_bytes
+    from ordhc.io.files import check_outputs_apart, check_writable, write_bytes
+    from ordhc.io.paths import suffix_of
 
     if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
         raise click.UsageError(f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")

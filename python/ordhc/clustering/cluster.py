@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,10 +25,9 @@ from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.similarities.vectors import Vectors
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import replaced
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, replaced
 
-__all__ = ["cluster", "fit"]
+__all__ = ["cluster", "fit", "of_answered"]
 
 #: Warn if the tree, cut into `_CUT` clusters, has a cluster with at least the share `_ALL_BUT_FEW` of the
 #: leaves. By dot products this share is .96 or more for Iris, Wine, Digits, Zoo and Glass, and .67 or less if
@@ -180,11 +177,13 @@ def fit(
         return fit_scan(plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
     data = fitting(data, plan.accepts, plan.title)
     n, names, are_vectors = data.n_leaves, data.names, isinstance(data, Vectors)
-    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    initial = initial_clusters
+    if initial is not None:
+        initial = _checks.labels("initial_clusters", initial, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     if are_vectors:
         _check_vectors(plan, data, initial)
-    unit, degree = 1.0, None if are_vectors else plan.degree
+    unit, degree = 1.0, None if are_vectors or data.weights is None else plan.degree
     if degree is not None:
         data, unit = in_units(data)
     if not are_vectors and plan.similarity is None and names is None:
@@ -204,8 +203,10 @@ def fit(
         initial = None if initial is None else initial[order]
     unanswered, made = np.zeros(0, dtype=np.int64), plan
     if are_vectors:
-        with _checks.remedied(plan.remedy(of_vectors=True)):
+        try:
             tree = routes.of_vectors(plan, data, initial, progress)
+        except MemoryError as error:
+            raise _checks.with_remedy(error, plan.remedy(of_vectors=True)) from None
         if plan.measure == "dot" and plan.linkage.native == "average":
             _warn_of_one_cluster(plan, tree)
     else:
@@ -214,12 +215,14 @@ def fit(
             # correct them again.
             data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
             made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
-        with _errors_about(order), _checks.remedied(plan.remedy(of_vectors=False)):
-            tree, unanswered = _of_answered(plan, data, initial, progress)
+        try:
+            tree, unanswered = of_answered(plan, data, initial, progress)
+        except InputError as error:
+            raise _about(error, order) from None
     if renumbered:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if degree and unit != 1:
-        tree = scaled(tree, unit**degree)
+        tree = replaced(tree, scaled(engine_tree(tree), unit**degree))
     return replaced(tree, names=names, settings=made.settings), unanswered
 
 
@@ -233,15 +236,11 @@ def _in_order(plan: Plan, data: Comparisons, order: NDArray[np.int64]) -> Compar
     return in_order(data, order, sort=not are_sums or data.weights is not None)
 
 
-@contextmanager
-def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
-    """Replace leaf k in an `InputError` by `leaves[k]`, the number that the caller knows."""
-    try:
-        yield
-    except InputError as error:
-        if error.leaves is not None:
-            error.leaves = tuple(tuple(int(leaves[leaf]) for leaf in group) for group in error.leaves)
-        raise
+def _about(error: InputError, leaves: NDArray[np.int64]) -> InputError:
+    """Replace leaf k in the error by `leaves[k]`, the number that the caller knows."""
+    if error.leaves is not None:
+        error.leaves = tuple(tuple(int(leaves[leaf]) for leaf in group) for group in error.leaves)
+    return error
 
 
 def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
@@ -280,25 +279,35 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
         )
 
 
-def _of_answered(
-    plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
+def of_answered(
+    plan: Plan,
+    data: Triplets | Quadruplets,
+    initial: NDArray[np.int64] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
+    """Return the tree of comparisons, and the leaves without answers, which are merged last.
+
+    Unlike `fit`, ties are broken by the numbers of leaves, and the tree has no names and settings.
+    """
     n = data.n_leaves
     answered = _ordhc.answered(data.rows, data.weights, n)
-    if answered.all():
-        return routes.of_comparisons(plan, data, initial, progress), np.zeros(0, dtype=np.int64)
     unanswered = np.flatnonzero(~answered)
     labels = np.arange(n) if initial is None else initial
     # Keep a leaf without answers if another leaf of its initial cluster has answers.
     kept = np.isin(labels, labels[answered])
-    if kept.all():
-        return routes.of_comparisons(plan, data, initial, progress), unanswered
     leaves = np.flatnonzero(kept)
     if not len(leaves):
         return with_unanswered(None, leaves, labels), unanswered
-    names = None if data.names is None else [data.names[leaf] for leaf in leaves]
-    few = data if data.weights is None else data[data.weights > 0]
-    few = changed(few, rows=(np.cumsum(kept) - 1)[few.rows], n_leaves=len(leaves), names=names)
-    with _errors_about(leaves):
-        tree = routes.of_comparisons(plan, few, None if initial is None else initial[leaves], progress)
-    return with_unanswered(tree, leaves, labels), unanswered
+    if not kept.all():
+        names = None if data.names is None else [data.names[leaf] for leaf in leaves]
+        data = data if data.weights is None else data[data.weights > 0]
+        rows = (np.cumsum(kept) - 1)[data.rows]
+        data = changed(data, rows=rows, n_leaves=len(leaves), names=names)
+        initial = None if initial is None else initial[leaves]
+    try:
+        tree = routes.of_comparisons(plan, data, initial, progress)
+    except InputError as error:
+        raise _about(error, leaves) from None
+    except MemoryError as error:
+        raise _checks.with_remedy(error, plan.remedy(of_vectors=False)) from None
+    return tree if kept.all() else with_unanswered(tree, leaves, labels), unanswered

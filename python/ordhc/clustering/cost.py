@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ordhc._checks import remedied
+from ordhc._checks import with_remedy
 from ordhc._ordhc import check_memory
 from ordhc.errors import warn
 
@@ -51,8 +51,10 @@ def warn_of_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: f
     memory cannot be allocated, a `MemoryError` is raised.
     """
     size = f"{what} of {data.n_leaves:,} leaves and {len(data):,} comparisons"
-    with remedied(remedy):
+    try:
         check_memory(size, int(memory))
+    except MemoryError as error:
+        raise with_remedy(error, remedy) from None
     if seconds > LONG:
         beside = f" and {memory / 1e9:.1g} GB of memory" if memory >= 1e9 else ""
         warn(f"{size} takes about {_duration(seconds)} of processor time{beside}; {remedy}")

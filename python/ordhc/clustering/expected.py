@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.clustering.refine import refine
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pairs"]
 

@@ -11,8 +11,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.clustering.plan import Plan
 from ordhc.similarities.vectors import NegativeShare, is_sparse
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 

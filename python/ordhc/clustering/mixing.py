@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc.errors import warn
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import Dendrogram, lca_size
 
 __all__ = ["MIXED", "Mixing", "mixing_of", "one_of_many_trees", "unsure_clusters", "warn_unmixed"]
 

@@ -10,8 +10,7 @@ from ordhc._progress import Progress
 from ordhc.clustering.plan import NEIGHBOR_LINKAGES, NEIGHBOR_MEASURES, Plan
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import Vectors, is_sparse, normalized
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
 

@@ -63,7 +63,9 @@ class Plan:
     ) -> "Plan":
         if method is None and similarity is None and linkage is None:
             # The posterior can be the default only if it has all of these settings.
-            is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
+            is_plain = (
+                not parameters or parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
+            )
             method = (best_method(data) if is_plain else None) or fast_method(data)
         name = refine = None
         if method is None:
@@ -238,7 +240,7 @@ def best_method(data: Any) -> str | None:
     default of `cluster`, the command line, reports and dashboards. The result is None for answers in files (a
     scan), for vectors, for fewer than three leaves, and if there are no answers.
     """
-    if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
+    if not isinstance(data, Triplets | Quadruplets) or data.n_leaves < 3 or not len(data.rows):
         return None
     limit = DRAWN_UP_TO_IF_ADAPTIVE if data.adaptive else DRAWN_UP_TO
     return _POSTERIOR if seconds_of(data) <= limit else None
@@ -246,9 +248,10 @@ def best_method(data: Any) -> str | None:
 
 def fast_method(data: Any) -> str | None:
     """Return the default fast method for comparisons, which takes seconds at most; None for other data."""
-    if kind_of(data) is None:
+    if not isinstance(data, Triplets | Quadruplets | Scan):
         return None
-    name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
+    is_triplets = data.kind is Triplets if isinstance(data, Scan) else isinstance(data, Triplets)
+    name = "adds3-al" if is_triplets else "adds4-al"
     return f"{name}{registry.MOVES}" if data.n_leaves <= MOVES_UP_TO else name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.clustering.answer_scores import AnswerScores, answer_scores, tables_of_chains
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
-from ordhc.clustering.cluster import fit
+from ordhc.clustering.cluster import of_answered
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
 from ordhc.clustering.mixing import Mixing, mixing_of, unsure_clusters, warn_unmixed
@@ -33,11 +33,11 @@ from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
+from ordhc.comparison.scale import in_units
 from ordhc.comparison.units import UNITS
 from ordhc.errors import InputError, warn
 from ordhc.tree.consensus import consensus
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
@@ -79,7 +79,7 @@ class Posterior:
     notes: tuple[str, ...] = ()
 
     def __init__(
-        self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: Dendrogram
+        self, samples: _ordhc.Samples, order: NDArray[np.int64], names: Any, burn_in: int, start: _ordhc.Tree
     ) -> None:
         self._samples = samples
         self._order = order
@@ -90,10 +90,18 @@ class Posterior:
         self._how: dict[str, Any] = {}
         lengths = samples.lengths()
         self._lengths = lengths[:, np.argsort(order)] if lengths.size else lengths
-        self._best = from_engine(samples.summary()) if len(samples) else start
-        support = np.ones(len(self._best.sizes))
-        support = samples.support(engine_tree(self._best)) if len(samples) else support
-        self.dendrogram = self._best.replace(support=support).relabel(order).replace(names=names)
+        self._best = samples.summary() if len(samples) else start
+        support = samples.support(self._best) if len(samples) else np.ones(self._best.n_nodes - len(order))
+        self.dendrogram = self._tree_of(self._best, support)
+
+    def _tree_of(
+        self,
+        tree: _ordhc.Tree,
+        support: NDArray[np.float64] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Dendrogram:
+        """Return a tree of the chains as a dendrogram, with the numbers and names of the caller's leaves."""
+        return from_engine(tree.relabel(self._order), self._names, support, settings)
 
     @cached_property
     def tree(self) -> Dendrogram:
@@ -108,10 +116,8 @@ class Posterior:
         """
         if not self._lengths.size:
             return self.dendrogram
-        additive = from_engine(self._samples.additive(engine_tree(self._best)))
-        return additive.relabel(self._order).replace(
-            names=self._names, support=self.support, settings=self.dendrogram.settings
-        )
+        additive = self._samples.additive(self._best)
+        return self._tree_of(additive, self.dendrogram.support, self.dendrogram.settings)
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -168,8 +174,7 @@ class Posterior:
         distances: the length of one leaf, plus the length of the other leaf, minus the height at which the
         leaves join.
         """
-        drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
-        return tuple(tree.relabel(self._order).replace(names=self._names) for tree in drawn)
+        return tuple(self._tree_of(self._samples.tree(at)) for at in range(len(self._samples)))
 
     @cached_property
     def consensus(self) -> Dendrogram:
@@ -569,7 +574,7 @@ def drawn_posterior(
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
-    chains, sweeps = _checked_length(len(data), chains, sweeps)
+    chains, sweeps = _checked_length(len(data.rows), chains, sweeps)
     burn_in = sweeps // 3 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
         raise InputError(f"burn_in = {burn_in} must be less than sweeps = {sweeps}")
@@ -601,7 +606,7 @@ def drawn_posterior(
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
-    found.dendrogram = found.dendrogram.replace(settings=settings)
+    found.dendrogram = replaced(found.dendrogram, settings=settings)
     warn_unmixed(found._states())
     if progress is not None:
         progress(1.0)
@@ -626,7 +631,7 @@ def _sampled(
     order = canonical_order(data)
     fitting = in_order(data, order)
     plan = Plan.of(data, method=fast_method(data))
-    start, unanswered = fit(plan, fitting, progress=part(progress, 0, 0.1))
+    start, unanswered = of_answered(plan, in_units(fitting)[0], progress=part(progress, 0, 0.1))
     told = part(progress, 0.1, 0.9)
     known = people_of(fitting)
     people = None if known is None else known[1]
@@ -634,7 +639,7 @@ def _sampled(
         fitting = fitting[known[0]]
     rows, weights, answers = fitting.rows, fitting.weights, numbers_of_answers(fitting)
     samples = _ordhc.sample(rows, weights, answers, people, engine_tree(start), how, told)
-    found = Posterior(samples, order, data.names, how[2], start.replace(names=None))
+    found = Posterior(samples, order, data.names, how[2], engine_tree(start))
     if known is not None and len(samples):
         found._groups = (data.groups, data.group_names)
         found.noise_by_group = dict(zip(known[2], samples.noise_by_person().tolist(), strict=True))

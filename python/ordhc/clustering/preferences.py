@@ -17,8 +17,7 @@ from ordhc.clustering.refine import refined
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, warn
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine, replaced
 
 __all__ = ["build", "by_rank", "consistency", "posterior_linkage", "preferences"]
 
@@ -119,4 +118,4 @@ def posterior_linkage(
     found, _ = drawn_posterior(data, progress=progress, **how)
     for note in found.notes:
         warn(note)
-    return (found.tree if scale == "lengths" else found.dendrogram).replace(support=None)
+    return replaced(found.tree if scale == "lengths" else found.dendrogram, support=None)

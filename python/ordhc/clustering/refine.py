@@ -21,8 +21,7 @@ from ordhc.errors import InputError
 from ordhc.io.spill import Spill
 from ordhc.plugins.specs import OBJECTIVES
 from ordhc.similarities.similarity import similarity
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 from ordhc.tree.settings import made_by
 
 __all__ = ["refine", "refined", "refining"]
@@ -156,14 +155,21 @@ def refine(
             f"dissimilarity is only for matrices, not for {type(data).__name__}: leave out dissimilarity"
         )
     initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
+    if heights is not None:
+        heights = _checks.choice("heights", heights, ("sizes", "average"))
+    if max_moves is not None:
+        max_moves = _checks.whole("max_moves", max_moves, at_least=0)
+    restarts, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
     how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     if objective != "satisfied":
         # The search stores two (n, n) matrices of float64.
-        with _checks.remedied("objective='satisfied' needs memory for the triplets only"):
+        try:
             _ordhc.check_memory(f"refine by {objective!r}", 16 * found.n_leaves**2)
+        except MemoryError as error:
+            remedy = "objective='satisfied' needs memory for the triplets only"
+            raise _checks.with_remedy(error, remedy) from None
     if comparisons:
-        again = _checks.whole("restarts", restarts, at_least=0)
-        seconds = seconds_of_moves(objective, found.n_leaves, len(reference), again)
+        seconds = seconds_of_moves(objective, found.n_leaves, len(reference), restarts)
         memory = _BYTES_OF_ROW * len(reference) if objective == "satisfied" else 0
         remedy = "max_moves= or fewer restarts= take less time, and objective='revenue' less memory"
         warn_of_cost(f"refine by {objective!r}", reference, seconds, remedy, memory=memory)
@@ -175,10 +181,9 @@ def refine(
             )
         better, _ = _searched(found, reference, objective, how, progress)
     else:
-        count, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
         with Spill(spill) as folder:
             shared = Shared((found, reference, objective, how), lambda: folder.folder)
-            tasks = [(shared, min(1, count), seed, at) for at in range(max(1, count))]
+            tasks = [(shared, min(1, restarts), seed, at) for at in range(max(1, restarts))]
             # `max` returns the first of equal results, so the order in which workers finish does not matter.
             better, _ = max(run_tasks(workers, _restarted, tasks, progress=progress), key=lambda one: one[1])
     given = refining(objective, heights, max_moves, restarts, seed)
@@ -229,13 +234,8 @@ def _searched(
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
     """Return the tree after the search, and by how much the search improved the objective."""
-    if search.heights is not None:
-        _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]
-    limit = search.max_moves
-    limit = None if limit is None else _checks.whole("max_moves", limit, at_least=0)
-    restarts = _checks.whole("restarts", search.restarts, at_least=0)
-    how = (limit, restarts, _checks.seed(search.seed), search.initial)
+    how = (search.max_moves, search.restarts, search.seed, search.initial)
     if objective == "satisfied":
         if how_high == "average":
             raise InputError(
@@ -264,9 +264,8 @@ def _searched(
     better, gain, *_ = _ordhc.refine_similarity(
         engine_tree(start), S, search.dissimilarity, how_high == "average", how, progress
     )
-    found = from_engine(better)
     if unit != 1 and how_high == "average":
-        found = scaled(found, unit)
+        better = scaled(better, unit)
     if order is not None:
-        found = found.relabel(order)
-    return found.replace(names=tree.names), gain * unit
+        better = better.relabel(order)
+    return from_engine(better, tree.names), gain * unit

@@ -69,8 +69,9 @@ class Repeats:
 
 def repeats_of(data: Triplets | Quadruplets) -> Repeats:
     question, content = questions_of(data)
-    counted = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
-    person = np.zeros(len(data), dtype=np.int64) if data.groups is None else data.groups.astype(np.int64)
+    m = len(data.rows)
+    counted = np.ones(m, dtype=bool) if data.weights is None else data.weights > 0
+    person = np.zeros(m, dtype=np.int64) if data.groups is None else data.groups.astype(np.int64)
     numbers = answers_of(data)
     _, first = np.unique(np.where(counted, numbers, -1), return_index=True)
     first = np.sort(first[counted[first]])

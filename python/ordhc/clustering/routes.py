@@ -25,8 +25,7 @@ from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
 from ordhc.similarities.similarity import built, factored, is_adds
 from ordhc.similarities.vectors import Vectors, products, squared_norms
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine, replaced
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 
 __all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
@@ -46,7 +45,7 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     """
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
-    if is_sparse(plan, data.n_leaves, len(data)):
+    if is_sparse(plan, data.n_leaves, len(data.rows)):
         rule = _ordhc.Linkage.native(str(plan.linkage.native))
         return from_engine(
             _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)

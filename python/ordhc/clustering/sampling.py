@@ -49,7 +49,7 @@ def seconds_of(data: Triplets | Quadruplets, chains: int = CHAINS, sweeps: int |
     >>> 2 < seconds_of(t) < 6
     True
     """
-    n, m = data.n_leaves, len(data)
+    n, m = data.n_leaves, len(data.rows)
     numbers = numbers_of_answers(data)
     of_several = 0 if numbers is None else int((np.bincount(numbers)[numbers] > 1).sum())
     sweep = _OF_PAIRS * n**2 + _OF_COMPARISONS * m * np.log2(max(n, 2)) + _OF_CHOICES * of_several
@@ -115,7 +115,7 @@ def people_of(
 
 def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | None:
     """Return the number of the answer of each row; None if every row is a separate answer."""
-    if data.answers is None or not len(data):
+    if data.answers is None or not len(data.rows):
         return None
     numbers = answers_of(data)
     return numbers.astype(np.uint32) if np.bincount(numbers).max() > 1 else None

@@ -24,8 +24,7 @@ from ordhc.similarities.lengths import scan_less_lengths
 from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import csr_of
 from ordhc.similarities.streamed import canonical_order_of, dense_sums, sparse_sums
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine, replaced
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 
 __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
@@ -113,7 +112,7 @@ def fit_scan(
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if plan.degree and unit != 1:
-        tree = scaled(tree, unit**plan.degree)
+        tree = replaced(tree, scaled(engine_tree(tree), unit**plan.degree))
     if progress is not None:
         progress(1.0)
     return replaced(tree, names=names, settings=made.settings), unanswered

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._checks import on_one_line
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_dict, from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["scaled", "unanswered_text", "with_unanswered"]
 
@@ -67,15 +66,13 @@ def with_unanswered(
     return from_engine(found)
 
 
-def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
-    own = tree.leaf_heights
-    return from_dict(
-        {
-            **tree.to_dict(),
-            "heights": tree.heights * factor,
-            "leaf_heights": None if own is None else own * factor,
-        }
+def scaled(tree: _ordhc.Tree, factor: float) -> _ordhc.Tree:
+    """Return the tree with all heights multiplied by a factor."""
+    own, heights, is_distance = tree.leaf_heights(), tree.heights() * factor, tree.dissimilarity
+    found, _ = _ordhc.Tree.of_nodes(
+        tree.n_leaves, tree.parents(), heights, None, dissimilarity=is_distance, sort=False
     )
+    return found if own is None else found.with_leaf_heights(own * factor)
 
 
 def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64], where: str = "merged last") -> str:

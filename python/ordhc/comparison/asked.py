@@ -10,13 +10,13 @@ from ordhc import _checks
 from ordhc._checks import nearest
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 
-__all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
+__all__ = ["FORMATS", "ITEMS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 
 #: The number of items that a question of each kind is about; None if the number varies.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.
 FORMATS = ("salmon", "jspsych", "qualtrics", "gorilla", "psychopy", "cblearn", "prolific", "collect")
-_ROLES: dict[str, list[list[str]]] = {
+ITEMS: dict[str, list[list[str]]] = {
     "triplet": [list(known) for known in ROLES["triplets"]],
     "pairs": [list(known) for known in ROLES["quadruplets"]],
     "odd-one-out": [[odd, *pair] for pair in PAIRS for odd in ODD],
@@ -102,11 +102,3 @@ class Asked:
                 near = nearest(name, [*known.__annotations__])
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{near}")
         return cls(_checks.choice("kind", kind, KINDS), items, chosen, **options)
-
-    @property
-    def roles(self) -> list[list[str]]:
-        return _ROLES[self.kind]
-
-    @property
-    def of_pairs(self) -> bool:
-        return self.kind == "pairs"

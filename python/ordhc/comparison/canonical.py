@@ -39,10 +39,10 @@ def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
 
     Unless `sort` is False, the rows are sorted, and so are the two leaves of each pair of quadruplets.
     """
-    data = _renumbered(data, np.argsort(order))
+    rows = np.argsort(order).astype(data.rows.dtype).take(data.rows, mode="wrap")
+    names = None if data.names is None else tuple(data.names[leaf] for leaf in order.tolist())
     if not sort:
-        return data
-    rows = data.rows
+        return changed(data, rows=rows, names=names)
     if isinstance(data, Quadruplets):
         # "a and b" and "b and a" are the same pair.
         rows = np.sort(rows.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
@@ -52,15 +52,9 @@ def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
         keys = np.ravel_multi_index(tuple(rows.T), shape)
         keys.sort()
         rows = np.column_stack(np.unravel_index(keys, shape)).astype(rows.dtype)
-        return changed(data, rows=rows)
+        return changed(data, rows=rows, names=names)
     sort_by = () if data.weights is None else (data.weights,)
     by_content = np.lexsort((*sort_by, *rows.T[::-1]))
     weights, answers, groups = (None if values is None else values[by_content] for values in beside)
-    return changed(data, rows=rows[by_content], weights=weights, answers=answers, groups=groups)
-
-
-def _renumbered(data: _C, number: NDArray[np.int64]) -> _C:
-    rows, names = number.astype(data.rows.dtype).take(data.rows, mode="wrap"), data.names
-    if names is not None:
-        names = tuple(names[leaf] for leaf in np.argsort(number).tolist())
-    return changed(data, rows=rows, names=names)
+    rows = rows[by_content]
+    return changed(data, rows=rows, names=names, weights=weights, answers=answers, groups=groups)

@@ -121,9 +121,7 @@ class Rows:
             table = table.copy()
         else:
             table = table.view()
-        answers, groups, group_names = answers_and_groups(
-            answers, groups, group_names, len(table), copy=copy
-        )
+        answers, groups, group_names = answers_and_groups(answers, groups, group_names, len(table), copy=copy)
         self._set(
             rows=table,
             weights=checked_weights(weights, len(table), copy=copy),

@@ -142,7 +142,7 @@ def answers_of(data: "Comparisons") -> Numbers:
     Each answer belongs to one person: rows of two persons with the same number are two answers.
     """
     if data.answers is None:
-        return np.arange(len(data))
+        return np.arange(len(data.rows))
     answers = data.answers.astype(np.int64)
     if data.groups is not None:
         answers += data.groups.astype(np.int64) << 32
@@ -150,7 +150,7 @@ def answers_of(data: "Comparisons") -> Numbers:
 
 
 def count_answers(data: "Comparisons") -> int:
-    return len(data) if data.answers is None else int(answers_of(data).max(initial=-1)) + 1
+    return len(data.rows) if data.answers is None else int(answers_of(data).max(initial=-1)) + 1
 
 
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:

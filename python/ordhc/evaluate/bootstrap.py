@@ -45,8 +45,7 @@ from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.similarity import fitting
 from ordhc.similarities.vectors import Vectors
 from ordhc.tree.consensus import consensus
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 from ordhc.tree.pictures import PictureOptions
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from ordhc._progress import Progress
 from ordhc.comparison import units
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.comparison.rows import changed
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
 

@@ -16,8 +16,7 @@ from ordhc._progress import Progress
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.plan import Plan
 from ordhc.similarities.vectors import Vectors
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 __all__ = ["SCALES", "resampled_features", "unbiased"]
 

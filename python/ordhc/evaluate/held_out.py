@@ -20,8 +20,7 @@ from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
 from ordhc.evaluate.select import Candidate
 from ordhc.evaluate.trials import Folds, split
 from ordhc.metrics.answers import right_answers
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 __all__ = ["Answers", "HeldOut", "held_out", "scored"]
 

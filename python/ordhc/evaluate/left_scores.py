@@ -20,8 +20,7 @@ from ordhc.comparison.units import answers_of, first_rows
 from ordhc.evaluate.left_out import Block, LeftOut, Parts, Scores, bits_left_out, sums_of_part
 from ordhc.io.spill import Spill
 from ordhc.metrics.answers import right_answers
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 __all__ = ["LeftOutScores"]
 

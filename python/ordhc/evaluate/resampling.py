@@ -25,8 +25,7 @@ from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.io.spill import Spill
 from ordhc.similarities.similarity import is_adds
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
 __all__ = ["Resampling", "are_sums"]
 

@@ -32,8 +32,7 @@ from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
 from ordhc.plugins.registry import Named
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
 

@@ -29,8 +29,7 @@ from ordhc.evaluate.folds import Result, Sums, left_out
 from ordhc.metrics.answers import right_answers
 from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree, lca_size
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, lca_size
 
 __all__ = ["Folds", "bundled", "parts_of", "split", "together"]
 

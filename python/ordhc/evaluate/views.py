@@ -11,7 +11,7 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, count_answers
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.intervals import wilson
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.dendrogram import engine_tree
 
 __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 

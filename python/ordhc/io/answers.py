@@ -22,10 +22,11 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table as Parquet
 from ordhc.io.arrays import load_array, load_arrays, texts_of
 from ordhc.io.comparisons import SUFFIXES, read_in_order
-from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.files import read_bytes, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
-from ordhc.io.remote import Remote, is_remote, storage
+from ordhc.io.paths import Source, delimiter_of, is_remote, name_of, suffix_of
+from ordhc.io.remote import Remote, storage
 from ordhc.io.sheet import check_header, located
 
 __all__ = ["read_answers", "read_table"]
@@ -175,13 +176,13 @@ def read_answers(
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
     if asked.format is not None:
         _checks.choice("format", asked.format, FORMATS)
-    asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
-    in_order = _in_order(asked)
+    in_order, delimiter = _in_order(asked), delimiter_of(file, asked.delimiter)
     if in_order is not None and not suffix_of(file, _JSON):
-        read: Triplets | Quadruplets = read_in_order(file, in_order, progress)
+        read: Triplets | Quadruplets = read_in_order(file, replace(in_order, delimiter=delimiter), progress)
         return read
     if asked.answer is not None:
         raise InputError("each row of the file is one answer: leave out the argument `answer` (--answer)")
+    asked = replace(asked, names=as_names(asked.names), delimiter=delimiter)
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
         table, own = read_table(file, data, asked)

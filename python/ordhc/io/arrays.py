@@ -13,7 +13,7 @@ from ordhc._checks import array as checked_array
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc._signals import interrupts_later
-from ordhc.comparison.asked import KINDS, Asked
+from ordhc.comparison.asked import ITEMS, KINDS, Asked
 from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.comparison.ids import as_ids
@@ -107,7 +107,7 @@ def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Pa
 
 def _rows(table: NDArray[Any], source: str, asked: Asked, arrays: dict[str, Any]) -> Parsed:
     width = KINDS[asked.kind] or (table.shape[1] if table.ndim == 2 else 0)
-    columns = tuple(asked.roles[0] if asked.roles else (f"column {at}" for at in range(width)))
+    columns = tuple(ITEMS[asked.kind][0] if ITEMS[asked.kind] else (f"column {at}" for at in range(width)))
     try:
         rows, names = as_ids(table, width, columns, None)
     except InputError as error:
@@ -354,7 +354,7 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
 
 
 def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
-    known = asked.roles
+    known = ITEMS[asked.kind]
     if asked.items is not None:
         wanted = []
         for column in asked.items:

@@ -14,11 +14,12 @@ from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.coded import KnownNames
-from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened, state_of
+from ordhc.io.files import check_unpacked, opened, state_of
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
-from ordhc.io.remote import Remote, without_query
+from ordhc.io.paths import delimiter_of, name_of, without_query
+from ordhc.io.remote import Remote
 from ordhc.io.texts import drop_headers, first_cells, from_text
 
 __all__ = [

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, load_arrays
 from ordhc.io.comparisons import SUFFIXES
-from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of
+from ordhc.io.files import read_bytes
 from ordhc.io.guard import reading
+from ordhc.io.paths import Source, delimiter_of, name_of, suffix_of
 from ordhc.io.sheet import read_sheet, unknown_column
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._progress import Progress, part
-from ordhc.comparison.asked import KINDS, Asked
+from ordhc.comparison.asked import ITEMS, KINDS, Asked
 from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.ids import check_ids_from
@@ -20,11 +20,12 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.files import read_bytes
 from ordhc.io.guard import reading
 from ordhc.io.joined import is_read_in_blocks, joined
 from ordhc.io.names import as_names
 from ordhc.io.parsed import Parsed, assemble, settle
+from ordhc.io.paths import Source, name_of, suffix_of
 from ordhc.io.texts import drop_headers, from_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
@@ -86,7 +87,7 @@ def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress:
 
 def _maker(asked: Asked) -> Callable[..., Any]:
     if asked.kind in ("triplet", "pairs"):
-        return Quadruplets if asked.of_pairs else Triplets
+        return Quadruplets if asked.kind == "pairs" else Triplets
 
     def make(rows: Any, **known: Any) -> Triplets:
         # Each row is one answer, so a column with the number of each answer is not needed.
@@ -112,8 +113,7 @@ def checked(asked: Asked) -> Asked:
     If `names` is a file, the names in the file replace it. `na` becomes a tuple of all words that mean a
     missing item.
     """
-    names = as_names(asked.names)
-    n_leaves = asked.n_leaves
+    names, n_leaves = None if asked.names is None else as_names(asked.names), asked.n_leaves
     return replace(
         asked,
         names=names,
@@ -132,7 +132,7 @@ def _columns(asked: Asked) -> Any:
         raise InputError(f"items is {quoted(columns)}; give a list of names or positions")
     chosen = _checks.listed("items", columns)
     if (width is None and len(chosen) < 3) or (width is not None and len(chosen) != width):
-        needed = "3 or more" if width is None else f"{width} are needed: {', '.join(asked.roles[0])}"
+        needed = "3 or more" if width is None else f"{width} are needed: {', '.join(ITEMS[asked.kind][0])}"
         raise InputError(f"items are {quoted(chosen)}; {needed}")
     if all(isinstance(column, str) for column in chosen):
         wanted = [column.lower() for column in chosen]
@@ -147,7 +147,7 @@ def _columns(asked: Asked) -> Any:
         raise InputError(f"items are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
         raise InputError(f"items are {quoted(chosen)}; each column can occur only once")
-    for roles in asked.roles if asked.kind in ("triplet", "pairs") else []:
+    for roles in ITEMS[asked.kind] if asked.kind in ("triplet", "pairs") else []:
         # The order within each pair of a quadruplet does not matter. If the first pair has the right columns,
         # the second has them, too.
         near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]

@@ -14,24 +14,13 @@ from typing import IO, Any
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.io.guard import brief, reading
-from ordhc.io.packed import BLOCK, HEAD, damage_of, format_of, packed_as, unpacking, without_ending
-from ordhc.io.remote import Remote, is_remote, masked, without_query
+from ordhc.io.guard import reading
+from ordhc.io.packed import BLOCK, HEAD, damage_of, format_of, packed_as, unpacking
+from ordhc.io.paths import SPOOLED, STDIO, Source, brief, is_remote, name_of
+from ordhc.io.remote import Remote
 
-Source = str | os.PathLike[str] | IO[Any]
-
-STDIO = "-"
-#: The name of the temporary file for a large standard input.
-SPOOLED = "standard input.csv"
 #: The default of ORDHC_MAX_UNPACKED, in bytes.
 MAX_UNPACKED = 1 << 30
-
-
-def name_of(source: Source) -> str:
-    if hasattr(source, "read"):
-        return brief(str(getattr(source, "name", "the stream")), 200)
-    path = masked(_checks.path(source, "source"))
-    return "standard input" if path == STDIO or Path(path).name == SPOOLED else brief(path, 200)
 
 
 def state_of(path: str) -> tuple[int, Any]:
@@ -43,17 +32,6 @@ def state_of(path: str) -> tuple[int, Any]:
     except FileNotFoundError:
         raise FileNotFoundError(f"{name_of(path)}: there is no such file") from None
     return found.st_size, found.st_mtime_ns
-
-
-def suffix_of(source: Source, known: tuple[str, ...]) -> str:
-    """Return which of the endings `known` a file's name has, ignoring .gz and the like; "" if none."""
-    name = str(getattr(source, "name", "")) if hasattr(source, "read") else _checks.path(source, "source")
-    name = without_ending(without_query(name))
-    return next((suffix for suffix in known if name.endswith(suffix)), "")
-
-
-def delimiter_of(source: Source, given: str | None = None) -> str | None:
-    return "\t" if given is None and suffix_of(source, (".tsv",)) else given
 
 
 def opened(path: str) -> IO[bytes]:

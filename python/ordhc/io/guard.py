@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
+from ordhc.io.paths import brief
 
 #: The maximum number of columns of a table.
 CELLS = 1_000_000
-#: The maximum number of characters of a message, and of the reason of another library's error in it.
-MESSAGE = 480
 QUOTED = 80
 
 _TABLE = "write the table as csv"
@@ -120,13 +119,6 @@ def refuse_others(data: bytes, source: str, wanted: str) -> None:
     if cells > CELLS:
         reason = f"the first line has {cells:,} cells, more than {CELLS:,}: are rows and columns swapped?"
         raise InputError(reason, path=source, line=1)
-
-
-def brief(text: str, limit: int = MESSAGE) -> str:
-    """Return a message on one line, without control characters, cut to `limit` characters."""
-    text = " ".join(text.split())
-    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: 2 * limit])
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 @contextmanager

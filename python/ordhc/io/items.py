@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ordhc._checks import quoted
 from ordhc.errors import InputError
-from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of
+from ordhc.io.files import read_bytes
 from ordhc.io.guard import reading
 from ordhc.io.names import names_file, read_names, usual_column
+from ordhc.io.paths import Source, delimiter_of, name_of, suffix_of
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
 __all__ = ["PICTURES", "read_items"]

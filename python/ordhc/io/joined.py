@@ -16,8 +16,8 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.coded import Column
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, read_piece
-from ordhc.io.files import STDIO, Source
 from ordhc.io.parsed import Parsed
+from ordhc.io.paths import STDIO, Source
 
 __all__ = ["Growing", "is_read_in_blocks", "joined"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc.io.files import Source
 from ordhc.io.numbers import Numbers, read_numbers
+from ordhc.io.paths import Source
 
 __all__ = ["read_matrix"]
 

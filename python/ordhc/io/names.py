@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ordhc._checks import names as checked_names
-from ordhc._checks import path as checked_path
 from ordhc._checks import quoted
 from ordhc._checks import text as checked_text
 from ordhc.comparison.ids import CodedNames
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
-from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of, text_of
+from ordhc.io.files import read_bytes, text_of
 from ordhc.io.guard import reading, refuse_others
+from ordhc.io.paths import Source, checked_path, delimiter_of, name_of, suffix_of
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
 _USUAL = ("name", "label", "item", "object", "stimulus", "leaf_name", "item_name")

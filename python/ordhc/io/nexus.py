@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 from ordhc.io.sheet import is_number
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.newick import statements

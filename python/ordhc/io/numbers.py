@@ -15,8 +15,9 @@ from ordhc._checks import quoted
 from ordhc.comparison.coded import Column
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, load_array
-from ordhc.io.files import Source, delimiter_of, name_of, read_bytes
+from ordhc.io.files import read_bytes
 from ordhc.io.guard import reading
+from ordhc.io.paths import Source, delimiter_of, name_of
 from ordhc.io.sheet import Sheet, located, read_sheet
 
 __all__ = ["Numbers", "read_numbers"]

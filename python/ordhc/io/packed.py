@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from typing import IO, Any, Literal
 
 from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.paths import PACKED
 
-__all__ = ["BLOCK", "ENDINGS", "HEAD", "damage_of", "format_of", "packed_as", "unpacking", "without_ending"]
+__all__ = ["BLOCK", "HEAD", "damage_of", "format_of", "packed_as", "unpacking"]
 
-_FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
-ENDINGS = tuple(_FORMATS)
 #: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
 #: Bytes to compress or decompress at a time: some ten milliseconds, during which Ctrl-C has no effect.
@@ -62,7 +61,7 @@ class _UnclosedBuffer(io.BytesIO):
 
 
 def packed_as(data: bytes, name: str) -> bytes:
-    packed = next((packed for ending, packed in _FORMATS.items() if name.lower().endswith(ending)), None)
+    packed = next((packed for ending, packed in PACKED.items() if name.lower().endswith(ending)), None)
     if packed is None:
         return data
     buffer = _UnclosedBuffer()
@@ -81,8 +80,3 @@ def damage_of(packed: str | None, name: str) -> Iterator[None]:
         if packed is None or not is_damage:
             raise
         raise InputError(f"the {packed} file is cut or damaged: {error}", path=name) from None
-
-
-def without_ending(name: str) -> str:
-    name = name.lower()
-    return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)

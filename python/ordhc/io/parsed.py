@@ -23,7 +23,7 @@ from ordhc.comparison.suspects import (
 )
 from ordhc.comparison.units import numbered
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief
 
 #: The ending of the name of a column if its cells are names exactly as written.
 LITERAL = "_name"
@@ -133,7 +133,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
     """
     parsed.shift(asked.ids_from)
     if parsed.names is None and asked.skip_bad:
-        parsed.skip(wrong_rows(parsed, None, None, asked.of_pairs))
+        parsed.skip(wrong_rows(parsed, None, None, asked.kind == "pairs"))
     if parsed.names is not None or not len(parsed.rows):
         return
     ids = distinct_ids(parsed.rows)
@@ -156,7 +156,7 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
         raise InputError(_of_missing(parsed, total, kept=False), path=parsed.source)
     if parsed.names is not None:
         names = _look_up(parsed, names, n_leaves)
-    wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, asked.of_pairs)
+    wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, asked.kind == "pairs")
     if len(wrong[0]) and not asked.skip_bad:
         raise first_of(parsed, wrong)
     parsed.skip(wrong)

@@ -22,7 +22,7 @@ from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc._workers import Shared, cut, run_tasks
 from ordhc.errors import InputError, warn
-from ordhc.io.files import name_of
+from ordhc.io.paths import name_of
 from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
 __all__ = ["fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]

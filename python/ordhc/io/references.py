@@ -13,9 +13,10 @@ from ordhc._checks import LeafNumbers, quoted
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
 from ordhc.io.arrays import load_array
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of
+from ordhc.io.files import read_bytes
 from ordhc.io.guard import reading
 from ordhc.io.matrices import read_matrix
+from ordhc.io.paths import Source, name_of, suffix_of
 from ordhc.io.sheet import Sheet, is_number, listed, read_sheet
 from ordhc.io.trees import ONLY_TREES, read_tree
 

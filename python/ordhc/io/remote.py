@@ -4,23 +4,18 @@ A URL can have a password or a token. So the text of a `Remote` is the URL witho
 prints, sorts or stores it sees `https://***@host/answers.csv?***`. Only its methods use the whole URL.
 """
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Self
 from urllib.parse import quote, unquote
 
-from ordhc import _checks
 from ordhc._workers import Secret
 from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.paths import checked_path, is_remote, masked, secrets_of, without_query
 
-__all__ = ["Remote", "is_group", "is_remote", "masked", "remote_files", "storage", "without_query"]
+__all__ = ["Remote", "is_group", "remote_files", "storage"]
 
-#: One or more protocols at the beginning of a URL: s3://, simplecache::s3://.
-_PROTOCOL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(::[a-zA-Z][a-zA-Z0-9+.-]*)*://")
-#: In URLs of these protocols the part before @ is the name of a container, not a user.
-_CONTAINER = ("abfs://", "abfss://")
 #: The number of bytes that are fetched at a time from text (_AHEAD) and from Parquet (_BLOCK).
 _AHEAD, _BLOCK = 1 << 23, 1 << 22
 #: The number of blocks of a Parquet file in memory. There are several, because columns are read alternately.
@@ -45,39 +40,6 @@ _PACKAGES = {
 }
 #: Signs of a server without byte ranges: words of fsspec's message, and the name of fsspec's class of files.
 _NO_RANGES, _IN_ORDER = "range requests", "HTTPStreamFile"
-
-
-def is_remote(path: Any) -> bool:
-    return isinstance(path, str) and _PROTOCOL.match(path) is not None
-
-
-def masked(text: str) -> str:
-    """Return a URL with its user, password and query replaced by ***; other text unchanged."""
-    if isinstance(text, Remote) or not is_remote(text):
-        return str(text)
-    return "::".join(_masked(part) for part in text.split("::"))
-
-
-def _masked(url: str) -> str:
-    protocol, mark, rest = url.partition("://")
-    if not mark:
-        return url
-    host, slash, path = rest.partition("/")
-    if "@" in host and f"{protocol.lower()}://" not in _CONTAINER:
-        host = f"***@{host.rpartition('@')[2]}"
-    path, query = _parts(f"{protocol}://", f"{host}{slash}{path}")
-    return f"{protocol}://{path}" + ("?***" if query else "")
-
-
-def _parts(protocol: str, rest: str) -> tuple[str, str]:
-    path, mark, query = rest.partition("?")
-    is_query = protocol.lower().startswith("http") or "=" in query
-    return (path, mark + query) if mark and is_query else (rest, "")
-
-
-def without_query(path: str) -> str:
-    """Return a path or URL without the query, so that it ends with the ending of the file's name."""
-    return _parts(path[:4], path)[0] if is_remote(path) else path
 
 
 def storage(options: Any) -> dict[str, Any]:
@@ -229,15 +191,7 @@ class Remote(str, Secret):
         return text
 
     def _secrets(self) -> Iterator[str]:
-        for url in self._url.split("::"):
-            protocol, _, rest = url.partition("://")
-            host = rest.partition("/")[0]
-            if "@" in host and f"{protocol.lower()}://" not in _CONTAINER:
-                user = host.rpartition("@")[0]
-                yield from (user, *user.partition(":")[2:], user.partition(":")[0])
-            query = _parts(f"{protocol}://", rest)[1][1:]
-            yield query
-            yield from (pair.partition("=")[2] for pair in query.split("&"))
+        yield from secrets_of(self._url)
         waiting: list[Any] = [self._options]
         while waiting:
             found = waiting.pop()
@@ -346,7 +300,7 @@ class _Stream:
 
 def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...]) -> list[Remote]:
     """Return the files for a URL: the file itself, all that match a pattern, or all in a folder and below."""
-    given = Remote(_checks.path(url, "paths"), options)
+    given = Remote(checked_path(url, "paths"), options)
     is_web, is_pattern = _is_web(url), _is_pattern(url)
     is_file = without_query(url).lower().endswith(endings)
     if is_file and not is_pattern and is_web:

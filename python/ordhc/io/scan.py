@@ -26,12 +26,12 @@ from ordhc.comparison.frames import ANSWERS, SAMPLERS
 from ordhc.errors import InputError
 from ordhc.io.blocks import Piece, adjacent_merged, columns_of_file, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
-from ordhc.io.files import name_of, state_of
+from ordhc.io.files import state_of
 from ordhc.io.joined import Growing
-from ordhc.io.packed import ENDINGS
 from ordhc.io.parsed import Parsed, first_of, persons_in, wrong_rows
 from ordhc.io.parts import fingerprint, resume_folder
-from ordhc.io.remote import Remote, is_group, is_remote, remote_files, storage, without_query
+from ordhc.io.paths import PACKED, checked_path, is_remote, name_of, without_query
+from ordhc.io.remote import Remote, is_group, remote_files, storage
 from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
@@ -43,7 +43,7 @@ _SURVEYING = 0.4
 #: Commands read single files of at least this number of bytes block by block, as a scan.
 LARGE = 1 << 25
 SUFFIXES = (
-    *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
+    *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *PACKED)),
     ".parquet",
 )
 UNITS = ("file", "group")
@@ -147,7 +147,7 @@ class Scan:
     @property
     def kind(self) -> type[Triplets] | type[Quadruplets]:
         """The class of the comparisons, `Triplets` or `Quadruplets`."""
-        return Quadruplets if self.asked.of_pairs else Triplets
+        return Quadruplets if self.asked.kind == "pairs" else Triplets
 
     @property
     def pieces(self) -> list[Piece]:
@@ -350,7 +350,7 @@ class Scan:
         survey = self.survey
         if survey.codes is not None:
             if self.asked.skip_bad:
-                parsed.skip(wrong_rows(parsed, None, None, self.asked.of_pairs))
+                parsed.skip(wrong_rows(parsed, None, None, self.asked.kind == "pairs"))
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
@@ -365,7 +365,7 @@ class Scan:
             persons, options["weights"] = self._persons_and_weights(parsed, number, options)
             made = self.kind(rows, **options)
         except InputError as error:
-            wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.asked.of_pairs)
+            wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.asked.kind == "pairs")
             if not len(wrong[0]):
                 place = {} if error.row is None else parsed.place(error.row)
                 raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
@@ -571,7 +571,7 @@ def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
         raise InputError("paths is empty; at least one file is needed")
     found: list[str] = []
     for given in several:
-        path = _checks.path(given, "paths")
+        path = checked_path(given, "paths")
         if is_remote(path):
             found += remote_files(path, options or {}, SUFFIXES)
         elif Path(path).is_dir():

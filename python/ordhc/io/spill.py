@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError, warn
-from ordhc.io.files import name_of
-from ordhc.io.remote import is_remote
+from ordhc.io.paths import checked_path, is_remote, name_of
 
 __all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder", "mapped"]
 
@@ -113,7 +112,7 @@ def _is_full(error: OSError) -> bool:
 
 def made_folder(path: Any, what: str) -> Path:
     """Return the path of a folder; make it, and the folders above it, if they are missing."""
-    folder = _checks.path(path, what)
+    folder = checked_path(path, what)
     if is_remote(folder):
         raise InputError(f"{what} is a URL; give a local folder", path=name_of(folder))
     try:

@@ -185,7 +185,7 @@ class _Part:
             for parsed in read_piece(piece, scan.asked, progress=further):
                 if scan.asked.skip_bad and parsed.names is None:
                     # Ids in unusable rows must not count as leaves.
-                    parsed.skip(wrong_rows(parsed, None, None, scan.asked.of_pairs))
+                    parsed.skip(wrong_rows(parsed, None, None, scan.asked.kind == "pairs"))
                 if self.codes is not None:
                     parsed.take_as_names(*self.codes)
                 found.add(parsed)
@@ -300,7 +300,7 @@ class _FactCollector:
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
         parsed = replace(parsed)
-        parsed.skip(wrong_rows(looked, names, n, self.asked.of_pairs))
+        parsed.skip(wrong_rows(looked, names, n, self.asked.kind == "pairs"))
         return parsed
 
     def _with_weights(self, further: Iterable[float]) -> frozenset[float] | None:

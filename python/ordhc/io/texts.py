@@ -9,7 +9,7 @@ import numpy as np
 from ordhc import _ordhc
 from ordhc._checks import quoted
 from ordhc._progress import Progress
-from ordhc.comparison.asked import Asked
+from ordhc.comparison.asked import ITEMS, Asked
 from ordhc.comparison.frames import ANSWERS, PEOPLE, SAMPLERS, WEIGHTS, are_adaptive
 from ordhc.errors import InputError
 from ordhc.io.files import SAVE_AS_UTF8
@@ -42,7 +42,7 @@ def from_text(
     wanted = [asked.weights] if asked.weights is not None else list(WEIGHTS)
     try:
         found = _ordhc.parse_table(
-            data, asked.items, asked.roles, wanted, labels, delimiter, comment, asked.header, ids,
+            data, asked.items, ITEMS[asked.kind], wanted, labels, delimiter, comment, asked.header, ids,
             list(asked.na or ()), asked.skip_bad, progress,
         )  # fmt: skip
     except InputError as error:
@@ -104,7 +104,7 @@ def _lowered(names: tuple[str, ...]) -> dict[str, int]:
 def drop_headers(parsed: Parsed, asked: Asked) -> None:
     """Skip rows that repeat the header, as in concatenated files."""
     code = _lowered(tuple(parsed.names or ()))
-    for header in [*asked.roles, *([asked.items] if asked.items else [])]:
+    for header in [*ITEMS[asked.kind], *([asked.items] if asked.items else [])]:
         for ending in ("", LITERAL):
             leaves = [code.get(f"{name}{ending}".lower(), -1) for name in header]
             if min(leaves) < 0 or len(leaves) != parsed.rows.shape[1]:

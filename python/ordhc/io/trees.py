@@ -16,13 +16,13 @@ from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
-from ordhc.io.files import Source, name_of, read_bytes, suffix_of, text_of, write_bytes
-from ordhc.io.guard import brief, looks_like, reading
+from ordhc.io.files import read_bytes, text_of, write_bytes
+from ordhc.io.guard import looks_like, reading
 from ordhc.io.nexus import newick_texts, nexus_text
+from ordhc.io.paths import Source, brief, checked_path, name_of, suffix_of
 from ordhc.io.sheet import listed, located, read_sheet
 from ordhc.tree import newick
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_dict
+from ordhc.tree.dendrogram import Dendrogram, from_dict
 from ordhc.tree.tables import as_nested_json
 
 FORMATS = {
@@ -310,7 +310,7 @@ def write_trees(
             )
     if not found:
         raise InputError("there are no trees to write")
-    path = _checks.path(path)
+    path = checked_path(path)
     kind = check_written(path) if format is None else _checks.choice("format", format, _WRITTEN)
     progress = _checks.callback("progress", progress)
     write_bytes(path, tree_bytes(found, kind, part(progress, 0, 0.95)))

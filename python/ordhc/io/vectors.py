@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.io.files import Source
 from ordhc.io.numbers import read_numbers
+from ordhc.io.paths import Source
 
 __all__ = ["read_vectors"]
 

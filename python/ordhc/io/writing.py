@@ -19,9 +19,9 @@ from ordhc.comparison.tables import MISSING
 from ordhc.errors import InputError
 from ordhc.io.arrays import pyarrow_parquet, texts_to
 from ordhc.io.comparisons import SUFFIXES
-from ordhc.io.files import name_of, suffix_of, write_bytes
-from ordhc.io.packed import ENDINGS as PACKED
+from ordhc.io.files import write_bytes
 from ordhc.io.parsed import LITERAL
+from ordhc.io.paths import PACKED, checked_path, name_of, suffix_of
 from ordhc.io.sheet import is_number
 
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
@@ -64,9 +64,9 @@ def write_comparisons(
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"comparisons must be Triplets or Quadruplets, not {quoted(data)}")
-    path = _checks.path(path)
+    path = checked_path(path)
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
-    packed = os.fspath(path).lower().endswith(PACKED)
+    packed = os.fspath(path).lower().endswith(tuple(PACKED))
     progress = _checks.callback("progress", progress)
     buffer = _Counting(data.rows.nbytes, part(progress, 0, 0.9))
     if suffix in (".csv", ".tsv"):

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc.comparison.choices import Choices, Closeness
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, lca_nodes, node_heights, root_distances
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import lca_nodes, node_heights, root_distances
 
 __all__ = ["answer_accuracy", "right_answers"]
 

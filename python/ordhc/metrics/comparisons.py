@@ -14,8 +14,8 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan
 from ordhc.metrics import streamed
+from ordhc.tree.dendrogram import engine_tree
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree
 
 __all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
 
@@ -103,14 +103,16 @@ def _revenue(
     progress = _checks.callback("progress", progress)
     best: int | float
     if isinstance(data, Scan):
-        value = streamed.revenue_of(streamed.matched(tree, data, kinds, what), data, progress)
-        best = streamed.best_of(data) if normalize else 0
+        found = streamed.matched(tree, data, kinds, what)
     else:
         found, data = prepared(tree, data, kinds, what)
-        value = _ordhc.revenue(engine_tree(found), data.rows, data.weights, progress)
-        best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves) if normalize else 0
+    value = streamed.revenue_of(found, data, progress)
     if not normalize:
         return value
+    if isinstance(data, Scan):
+        best = streamed.best_of(data)
+    else:
+        best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
     if best == 0:
         raise InputError("the upper bound of the revenue is 0: there are no comparisons (of positive weight)")
     return value / best

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, engine_tree, shape_of
 from ordhc.tree.matching import core, prepared
-from ordhc.tree.parts import engine_tree, shape_of
 
 __all__ = ["aari", "ari", "dendrogram_purity"]
 

@@ -81,7 +81,7 @@ def score(
             raise InputError(_without_metric(reference))
         metric = "quadruplet_revenue" if kind_of(reference) is Quadruplets else "triplet_revenue"
     spec = registry.get("metric", metric)
-    settings = _checks.settings(f"metric {metric!r}", parameters, spec.parameters)
+    settings = registry.settings_for(f"metric {metric!r}", parameters, spec.parameters)
     tells = "progress" in spec.parameters
     if tells:
         settings["progress"] = progress

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree
 
 __all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
 

@@ -15,9 +15,8 @@ from ordhc._progress import Progress
 from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
 from ordhc.errors import InputError
 from ordhc.io.scan import Scan
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
@@ -33,10 +32,12 @@ def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrog
     return found
 
 
-def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
-    """Return the revenue of the tree; an exact int if the comparisons have no weights."""
-    blocks = _blocks(scan, progress)
-    if not scan.weighted:
+def revenue_of(tree: Dendrogram, data: Scan | Comparisons, progress: Progress | None = None) -> int | float:
+    """Return the revenue of a tree of the same leaves; an exact int if the comparisons have no weights."""
+    if not isinstance(data, Scan):
+        return _ordhc.revenue(engine_tree(tree), data.rows, data.weights, progress)
+    blocks = _blocks(data, progress)
+    if not data.weighted:
         return sum(int(_ordhc.revenue(engine_tree(tree), block.rows, None)) for block in blocks)
     total = _Sum()
     for rows, weights in _cut(blocks):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError
+from ordhc.plugins import registry
 from ordhc.tree import untangling
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 from ordhc.tree.matching import aligned, core, prepared
-from ordhc.tree.parts import engine_tree
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,7 @@ def tree_distances(
     progress = _checks.callback("progress", progress)
     distance = _DISTANCES[_checks.choice("metric", metric, tuple(_DISTANCES))]
     known = {"normalize": True, "join_ties": False} if metric != "merge_distortion" else {}
-    parameters = _checks.settings(f"metric {metric!r}", parameters, known)
+    parameters = registry.settings_for(f"metric {metric!r}", parameters, known)
     found = aligned(trees)
     pairs = list(zip(*np.triu_indices(len(found), 1), strict=True))
     distances = np.zeros((len(found), len(found)))

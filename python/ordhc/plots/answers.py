@@ -20,8 +20,8 @@ from ordhc.evaluate.trials import parts_of
 from ordhc.plots.frames import ceiling_band, plain_axes, plot_shares, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.similarities.similarity import fitting
+from ordhc.tree.dendrogram import engine_tree, lca_size
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree, lca_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,8 @@ from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
 from ordhc.plotting.sizes import SMALLEST
 from ordhc.tree.convert import as_dendrogram
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, replaced
 from ordhc.tree.matching import places_of, prepared, with_rows
-from ordhc.tree.parts import replaced
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

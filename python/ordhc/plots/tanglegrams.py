@@ -9,8 +9,8 @@ from ordhc.plotting.categories import of_cut
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, points_of
 from ordhc.plotting.palette import Theme
+from ordhc.tree.dendrogram import replaced
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import replaced
 from ordhc.tree.untangling import crossings, entanglement, untangled
 
 if TYPE_CHECKING:

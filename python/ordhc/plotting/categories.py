@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import shape_of
+from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut", "of_mapping"]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ordhc import _checks
 from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
+from ordhc.io.paths import checked_path
 from ordhc.plotting.palette import DARK, LIGHT
 
 if TYPE_CHECKING:
@@ -130,9 +131,10 @@ def _current(size: tuple[float, float]) -> "Axes":
 
 def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float = 150) -> None:
     """Write the figure that `draw` returns into an svg, png or pdf file; equal figures give equal files."""
-    from ordhc.io.files import name_of, write_bytes
+    from ordhc.io.files import write_bytes
+    from ordhc.io.paths import name_of
 
-    suffix = Path(_checks.path(path)).suffix.lower()
+    suffix = Path(checked_path(path)).suffix.lower()
     if suffix not in PICTURES:
         raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=name_of(path))
     write_bytes(path, picture_bytes(suffix[1:], draw, dpi))

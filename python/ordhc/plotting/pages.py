@@ -14,8 +14,7 @@ from ordhc._version import __version__
 from ordhc.plotting.palette import palette
 from ordhc.plotting.pictures import data_uri, of_leaves
 from ordhc.plotting.positions import positions_of
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import shape_of
+from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["PAGES", "inline", "page"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ordhc import _checks
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.truncated import Truncated
 from ordhc.tree.dendrogram import Dendrogram
@@ -60,7 +61,7 @@ def _content(given: Any) -> tuple[bytes, str, str]:
     if isinstance(given, bytes | bytearray):
         content, name = bytes(given), "bytes"
     else:
-        name = _checks.path(given, "pictures")
+        name = checked_path(given, "pictures")
         try:
             content = Path(os.fspath(given)).read_bytes()
         except OSError as error:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.errors import warn
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import node_heights, root_distances
+from ordhc.tree.dendrogram import Dendrogram, node_heights, root_distances
 
 __all__ = ["Positions", "positions_of"]
 

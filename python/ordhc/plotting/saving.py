@@ -7,6 +7,7 @@ from typing import Any
 
 from ordhc import _checks
 from ordhc.errors import InputError
+from ordhc.io.paths import checked_path
 from ordhc.plotting.drawing import checked_options, options_of_pictures, plot_dendrogram
 from ordhc.plotting.figures import PICTURES, picture
 from ordhc.plotting.pages import PAGES, page
@@ -26,9 +27,10 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
     Traceback (most recent call last):
     ordhc.errors.InputError: texts is an option of html pages; .pdf files have no such option
     """
-    from ordhc.io.files import name_of, write_bytes
+    from ordhc.io.files import write_bytes
+    from ordhc.io.paths import name_of
 
-    suffix = Path(_checks.path(path)).suffix.lower()
+    suffix = Path(checked_path(path)).suffix.lower()
     drawn, shown = [*options_of_pictures(), "dpi"], list(signature(page).parameters)[1:]
     if suffix in PAGES:
         _check_options_of_pages(options, shown, drawn)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.positions import positions_of
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import shape_of
+from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["Truncated", "Item"]
 

@@ -49,6 +49,7 @@ __all__ = [
     "names",
     "registered",
     "reset",
+    "settings_for",
     "title",
 ]
 
@@ -404,7 +405,17 @@ def chosen(kind: Any, given: Any, **more: Any) -> Any:
     """
     name, settings = named(kind, given)
     spec: Spec = get(kind, name)
-    return spec, _checks.settings(f"{kind} {name!r}", {**settings, **more}, spec.parameters)
+    return spec, settings_for(f"{kind} {name!r}", {**settings, **more}, spec.parameters)
+
+
+def settings_for(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"the parameters of {what} are {_checks.quoted(given)}, not a dict")
+    for name in given:
+        if name not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise InputError(f"{what} has no parameter {_checks.quoted(name)}; its parameters: {known}")
+    return {**defaults, **given}
 
 
 def plugin_of(module: str) -> str | None:

@@ -7,7 +7,7 @@ from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import tanglegram_figure
 from ordhc.reporting.parts import Markup, figure, note, paragraph, section, table, text
 from ordhc.reporting.words import percent, three_digits
-from ordhc.tree.parts import from_dict
+from ordhc.tree.dendrogram import from_dict
 
 __all__ = ["groups_section", "has_groups"]
 

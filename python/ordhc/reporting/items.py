@@ -6,8 +6,7 @@ from typing import Any
 from ordhc.reporting.figures import lengths_figure
 from ordhc.reporting.parts import Markup, figure, interval, paragraph, section, table
 from ordhc.reporting.typical import extremes_of, lengths_in_words, span_of
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_dict
+from ordhc.tree.dendrogram import Dendrogram, from_dict
 
 __all__ = ["items_section"]
 

@@ -10,8 +10,7 @@ from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.evaluate.held_out import Answers, verdicts
 from ordhc.evaluate.structure.misfits import incidences
 from ordhc.reporting.counts import forms_of
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import Dendrogram, lca_size
 
 __all__ = ["puzzles_of"]
 

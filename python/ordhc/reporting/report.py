@@ -21,7 +21,7 @@ from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.select import SCORES
-from ordhc.io.guard import brief
+from ordhc.io.paths import brief, checked_path
 from ordhc.io.scan import Scan
 from ordhc.plugins import registry
 from ordhc.reporting.counts import counts_of, weighed
@@ -122,7 +122,7 @@ def beside(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _ending(path: str | os.PathLike[str]) -> str:
-    ending = Path(_checks.path(path)).suffix.lower()
+    ending = Path(checked_path(path)).suffix.lower()
     ending = ".html" if ending == ".htm" else ending
     if ending not in ENDINGS:
         raise InputError(f"the ending is none of {', '.join(ENDINGS)}", path=brief(str(path), 200))

@@ -21,8 +21,7 @@ from ordhc.testing.running import (
     random_similarities,
     run,
 )
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = ["LINKAGE_CHECKS", "check_linkage"]
 

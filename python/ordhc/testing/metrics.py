@@ -11,8 +11,7 @@ from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import MetricSpec
 from ordhc.testing.running import RTOL, Subject, need, random_tree, renumbered, run
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import Dendrogram, lca_size
 
 __all__ = ["METRIC_CHECKS", "check_metric"]
 

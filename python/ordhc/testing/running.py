@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.errors import InputError
 from ordhc.plugins.specs import Spec
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import from_engine
+from ordhc.tree.dendrogram import Dendrogram, from_engine
 
 __all__ = [
     "AnySpec",

@@ -37,25 +37,21 @@ class Annotations:
     settings: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(
-        cls,
-        tree: _ordhc.Tree,
-        *,
-        names: Sequence[str] | None = None,
-        node_names: Sequence[str | None] | None = None,
-        support: ArrayLike | None = None,
-        shares: bool = False,
-        written_order: NDArray[np.int64] | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> Annotations:
-        """Return checked annotations of a tree; raise `InputError` if one does not fit the tree."""
-        n = tree.n_leaves
-        known = _checks.names(names)
-        if known is not None and len(known) != n:
-            raise InputError(f"names has {len(known)} entries for {n} leaves")
-        checked = None if support is None else _support(support, tree)
-        labels = None if node_names is None else _node_names(node_names, tree)
-        return cls(known, labels, checked, bool(shares), written_order, settings_of(settings))
+    def of(cls, tree: _ordhc.Tree, **given: Any) -> Annotations:
+        """Return annotations of a tree, each checked; raise `InputError` if one does not fit the tree."""
+        return cls().changed(tree, **given)
+
+    def changed(self, tree: _ordhc.Tree, **given: Any) -> Annotations:
+        """Return these annotations with other values of some fields; only the new values are checked."""
+        if given.get("names") is not None:
+            given["names"] = _checks.names(given["names"], tree.n_leaves)
+        if given.get("node_names") is not None:
+            given["node_names"] = _node_names(given["node_names"], tree)
+        if given.get("support") is not None:
+            given["support"] = _support(given["support"], tree)
+        if given.get("settings") is not None:
+            given["settings"] = settings_of(given["settings"])
+        return replace(self, **given)
 
     def relabelled(self, leaves: NDArray[np.int64]) -> Annotations:
         """Return the annotations of the tree after leaf i became leaf `leaves[i]`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
@@ -18,14 +18,27 @@ from ordhc.tree import newick, orders, rooting, tables
 from ordhc.tree.annotations import Annotations, shown
 from ordhc.tree.node import Node
 from ordhc.tree.pictures import PictureOptions, SavedOptions
-from ordhc.tree.settings import in_words
+from ordhc.tree.settings import in_words, settings_of
 from ordhc.tree.shape import Shape
 
 if TYPE_CHECKING:
     import networkx
     from matplotlib.axes import Axes
 
-__all__ = ["Dendrogram"]
+__all__ = [
+    "Dendrogram",
+    "engine_tree",
+    "from_dict",
+    "from_engine",
+    "lca_nodes",
+    "lca_size",
+    "node_heights",
+    "replaced",
+    "root_distances",
+    "shape_of",
+    "with_annotations",
+    "without_nodes",
+]
 
 Leaves = int | str | Sequence[int | str] | NDArray[Any]
 _Made = TypeVar("_Made")
@@ -208,23 +221,16 @@ class Dendrogram:
         annotations = Annotations.of(
             tree, names=names, node_names=node_names, support=support, settings=settings
         )
-        return cls._made(tree, annotations.of_nodes(order, n, n))
+        return with_annotations(tree, annotations.of_nodes(order, n, n))
 
     def _set(self, tree: _ordhc.Tree, annotations: Annotations) -> None:
         self._tree = tree
         self._annotations = annotations
         self._cache: dict[str, Any] = {}
 
-    @classmethod
-    def _made(cls, tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
-        self = cls.__new__(cls)
-        self._set(tree, annotations)
-        return self
-
     def _with(self, tree: Any = None, **changes: Any) -> Dendrogram:
         tree = self._tree if tree is None else tree
-        mine = {field.name: getattr(self._annotations, field.name) for field in fields(Annotations)}
-        return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
+        return with_annotations(tree, self._annotations.changed(tree, **changes))
 
     def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> Dendrogram:
         """Return the dendrogram of a compiled tree that was made from `self`, with annotations of `self`.
@@ -232,7 +238,7 @@ class Dendrogram:
         `found` is an `_ordhc.Tree` and, for each of its nodes, the number of the node in `self`.
         """
         tree, kept = found
-        return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
+        return with_annotations(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
     def _cached(self, name: str, make: Callable[[], _Made]) -> _Made:
         if name not in self._cache:
@@ -1125,7 +1131,7 @@ class Dendrogram:
         [[1, 2], [0, 3]]
         """
         order = _checks.whole_numbers("leaves", leaves, (self.n_leaves,))
-        return Dendrogram._made(self._tree.relabel(order), self._annotations.relabelled(order))
+        return with_annotations(self._tree.relabel(order), self._annotations.relabelled(order))
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
         given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
@@ -1307,7 +1313,7 @@ class Dendrogram:
         >>> d.to_newick()
         "((cat:1,'my dog':1)95:2,car:3)things;"
         """
-        return cls._made(
+        return with_annotations(
             *newick.read(text, names, preserve_underscores=preserve_underscores, progress=progress)
         )
 
@@ -1356,7 +1362,7 @@ class Dendrogram:
         )
         if own is not None:
             tree = tree.with_leaf_heights(_checks.numbers_of("leaf_heights", own, (n,)))
-        return cls._made(tree, Annotations.from_dict(tree, data))
+        return with_annotations(tree, Annotations.from_dict(tree, data))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row for each node, leaves first.
@@ -1523,3 +1529,111 @@ def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:
 def _without_small(labels: NDArray[np.int64], least: int) -> NDArray[np.int64]:
     stays = np.bincount(labels) >= least
     return np.where(stays, np.cumsum(stays) - 1, -1)[labels]
+
+
+# Access for the rest of ordhc to parts of a tree that users do not need.
+
+
+def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
+    return tree._tree
+
+
+def shape_of(tree: Dendrogram) -> Shape:
+    return tree._shape
+
+
+def node_heights(tree: Dendrogram) -> NDArray[np.float64]:
+    """Return the heights of all nodes, leaves first."""
+    return tree._all_heights
+
+
+def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
+    return tree._root_distances()
+
+
+def lca_nodes(tree: Dendrogram, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the node at which the two leaves of each pair join; for a leaf and itself, the leaf.
+
+    `i` and `j` are (m,), the leaves of the pairs.
+
+    Examples
+    --------
+    >>> tree = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+    >>> lca_nodes(tree, np.array([0, 0, 2]), np.array([1, 2, 2])).tolist()
+    [3, 4, 2]
+    """
+    return tree._tree.lca_nodes(np.ascontiguousarray(i), np.ascontiguousarray(j))
+
+
+def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
+    """Return the number of leaves of the smallest cluster that contains leaf `i` and leaf `j`.
+
+    Arrays `i` and `j` are broadcast, and the result is an array. Two numbers give an int, the same as
+    ``tree.node([i, j]).size``.
+
+    Raises
+    ------
+    InputError
+        A leaf does not exist, or the shapes cannot be broadcast.
+
+    Examples
+    --------
+    >>> tree = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+    >>> lca_size(tree, 0, 1), lca_size(tree, [0, 0], [1, 2])
+    (2, array([2, 3]))
+    """
+    first, second = _checks.whole_numbers("labels", i), _checks.whole_numbers("labels", j)
+    try:
+        a, b = np.broadcast_arrays(first, second)
+    except ValueError:
+        raise InputError(
+            f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
+        ) from None
+    nodes = lca_nodes(tree, a.ravel().astype(np.int64), b.ravel().astype(np.int64))
+    sizes = np.append(np.ones(tree.n_leaves, dtype=np.int64), tree.sizes)[nodes]
+    return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
+
+
+def from_dict(data: Any) -> Dendrogram:
+    """Return the dendrogram of a dict that `Dendrogram.to_dict` returned; raise for all other values.
+
+    `ordhc.as_dendrogram` accepts other forms of trees too. Use this function for values from a JSON file.
+    """
+    return Dendrogram._from_dict(data)
+
+
+def from_engine(
+    tree: _ordhc.Tree,
+    names: tuple[str, ...] | None = None,
+    support: NDArray[np.float64] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Dendrogram:
+    """Return the dendrogram of an `_ordhc.Tree`; names and support are not checked."""
+    made = None if settings is None else settings_of(settings)
+    return with_annotations(tree, Annotations(names, None, support, settings=made))
+
+
+def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
+    """Return the dendrogram of an `_ordhc.Tree`; the annotations are not checked."""
+    found = Dendrogram.__new__(Dendrogram)
+    found._set(tree, annotations)
+    return found
+
+
+def replaced(tree: Dendrogram, engine: _ordhc.Tree | None = None, **changes: Any) -> Dendrogram:
+    """Return `tree` with another `_ordhc.Tree`, or other annotations, which are not checked.
+
+    The names of `changes` are fields of `Annotations`.
+    """
+    if changes.get("settings") is not None:
+        changes["settings"] = settings_of(changes["settings"])
+    engine = tree._tree if engine is None else engine
+    return with_annotations(engine, replace(tree._annotations, **changes))
+
+
+def without_nodes(tree: Dendrogram, removed: NDArray[np.bool_]) -> Dendrogram:
+    """Return `tree` without the inner nodes where `removed` is True.
+
+    Their children become children of the node above.
+    """
+    return tree._derived(tree._tree.without(removed))

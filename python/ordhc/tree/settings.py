@@ -56,7 +56,7 @@ def _plain(value: Any) -> Any:
     if value is None:
         return value
     if isinstance(value, str):
-        return _checks.text("a setting", value)
+        return str(value) if value.isascii() else _checks.text("a setting", value)
     if isinstance(value, dict | Mapping):
         return MappingProxyType({_plain(str(name)): _plain(part) for name, part in value.items()})
     if isinstance(value, np.ndarray | np.generic):

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import shape_of
+from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["crossings", "entanglement", "untangled"]
 

@@ -7,7 +7,7 @@ import scipy.sparse
 import ordhc
 from ordhc import Dendrogram, Quadruplets, Triplets, metrics
 from ordhc.io import read_names, read_reference, read_vectors
-from ordhc.tree.parts import lca_size
+from ordhc.tree.dendrogram import lca_size
 from support.mistakes.files import distances
 
 ROWS = [(0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.io.files import suffix_of
+from ordhc.io.paths import suffix_of
 from ordhc.io.trees import ONLY_TREES
 from ordhc.progress import Progress, shows_progress
 from ordhc_judge.report import Share

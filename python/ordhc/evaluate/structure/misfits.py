@@ -10,8 +10,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, distinct
 from ordhc.evaluate.structure.scored import Scored
 from ordhc.evaluate.structure.words import Estimate
-from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import shape_of
+from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["Misfit", "common_clusters", "find_misfits", "incidences"]
 
