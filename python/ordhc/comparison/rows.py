@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -27,37 +28,58 @@ _TYPES = {"rows": np.int32, "weights": np.float64, "answers": np.int32, "groups"
 _R = TypeVar("_R", bound="Rows")
 
 
+def _read_only(name: str, doc: str) -> Any:
+    # `attrgetter` reads the slot without a call of Python.
+    return property(attrgetter(f"_{name}"), doc=doc)
+
+
 class Rows:
     """Rows of leaf ids, checked once and immutable."""
 
-    #: The attributes, each with its documentation.
-    __slots__ = {  # noqa: RUF023 (in the order of the documentation)
-        "rows": """The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or
-        uint16.""",
-        "weights": "The weight of each row, (m,), or None if every row counts once.",
-        "answers": """The number of the answer that each row is part of, (m,); None if every row is an answer.
+    __slots__ = (
+        "_adaptive",
+        "_answers",
+        "_group_names",
+        "_groups",
+        "_n_leaves",
+        "_names",
+        "_rows",
+        "_weights",
+    )
+
+    rows: NDArray[Any] = _read_only(
+        "rows",
+        "The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or uint16.",
+    )
+    weights: NDArray[np.float64] | None = _read_only(
+        "weights", "The weight of each row, (m,), or None if every row counts once."
+    )
+    answers: NDArray[np.int32] | None = _read_only(
+        "answers",
+        """The number of the answer that each row is part of, (m,); None if every row is an answer.
 
         Rows of different groups are parts of different answers, even if their numbers are equal.
         """,
-        "groups": """The person behind each row, (m,): a number, or an index into `group_names`; None if
-        unknown.""",
-        "group_names": "The names of the groups, if `groups` were given as text.",
-        "adaptive": """True if a learner chose questions by earlier answers.
+    )
+    groups: NDArray[np.int32] | None = _read_only(
+        "groups",
+        "The person behind each row, (m,): a number, or an index into `group_names`; None if unknown.",
+    )
+    group_names: tuple[str, ...] | None = _read_only(
+        "group_names", "The names of the groups, if `groups` were given as text."
+    )
+    adaptive: bool = _read_only(
+        "adaptive",
+        """True if a learner chose questions by earlier answers.
 
         Such questions are mostly about close leaves, so methods that count answers are biased. By default
         `cluster` therefore uses "posterior-al".
         """,
-        "names": "The names of the leaves, or None.",
-        "n_leaves": "The number of leaves, including leaves that occur in no comparison.",
-    }
-    rows: NDArray[Any]
-    weights: NDArray[np.float64] | None
-    answers: NDArray[np.int32] | None
-    groups: NDArray[np.int32] | None
-    group_names: tuple[str, ...] | None
-    adaptive: bool
-    names: tuple[str, ...] | None
-    n_leaves: int
+    )
+    names: tuple[str, ...] | None = _read_only("names", "The names of the leaves, or None.")
+    n_leaves: int = _read_only(
+        "n_leaves", "The number of leaves, including leaves that occur in no comparison."
+    )
 
     _width: ClassVar[int]
     _columns: ClassVar[tuple[str, ...]]
@@ -137,13 +159,7 @@ class Rows:
         for name, value in values.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} cannot be changed: {name} cannot be deleted")
+            setattr(self, f"_{name}", value)
 
     @property
     def unmentioned(self) -> NDArray[np.int64]:
@@ -215,7 +231,7 @@ class Rows:
         return _restored, (type(self), self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in Rows.__slots__}
+        return {slot.removeprefix("_"): getattr(self, slot) for slot in Rows.__slots__}
 
     def index(self) -> Index:
         """Return an index by leaf, to find the questions about given leaves and their answers.
