@@ -1,0 +1,83 @@
+"""Common calls do not jump between many files, so that a reader can follow them."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ordhc
+from ordhc.cli import group
+
+NAMES = [f"item{leaf}" for leaf in range(20)]
+FOLDER = str(Path(ordhc.__file__).parent)
+
+
+class Journey:
+    """Counts how often a Python function of ordhc is called that is in another file than the one before."""
+
+    def __enter__(self):
+        self.changes, self.file = -1, None
+        sys.setprofile(self.note)
+        return self
+
+    def note(self, frame, event, _):
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(FOLDER) and file != self.file:
+            self.changes += 1
+            self.file = file
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+
+def answers():
+    random = np.random.default_rng(0)
+    place = random.normal(size=(20, 2))
+    rows = np.array([random.permutation(20)[:3] for _ in range(600)])
+    near, far = (np.linalg.norm(place[rows[:, 0]] - place[rows[:, at]], axis=1) for at in (1, 2))
+    turned = (near > far) != (random.random(600) < 0.2)
+    rows[turned] = rows[turned][:, [0, 2, 1]]
+    return ordhc.Triplets(rows, names=NAMES)
+
+
+def in_command(folder):
+    file, tree = folder / "answers.csv", folder / "tree.nwk"
+    ordhc.write_comparisons(answers(), file)
+    command = ["cluster", str(file), "-o", str(tree), "-q"]
+    return lambda: group(command, standalone_mode=False)
+
+
+def clustering(_):
+    data = answers()
+    return lambda: ordhc.cluster(data)
+
+
+def drawing(_):
+    data = answers()
+    return lambda: ordhc.posterior(data)
+
+
+def asking(folder):
+    session = ordhc.Session(folder / "answers.ordhc", NAMES)
+    for at in range(30):
+        session.tell(session.ask(who=f"p{at % 3}").ids, [0], who=f"p{at % 3}")
+    return lambda: session.ask(who="p1")
+
+
+@pytest.mark.parametrize(
+    ("prepared", "most"),
+    [
+        (in_command, 155),
+        (clustering, 75),
+        (drawing, 55),
+        (asking, 50),
+    ],
+    ids=["ordhc cluster", "cluster", "posterior", "ask"],
+)
+def test_calls_stay_in_few_files(tmp_path, prepared, most):
+    call = prepared(tmp_path)
+    call()
+    with Journey() as journey:
+        call()
+    assert 0 < journey.changes <= most
