@@ -193,7 +193,7 @@ def summarise(
     elif data.groups is not None:
         people = np.unique(data.groups)
     return {
-        "n_leaves": tree.n_leaves,
+        "n_leaves": data.n_leaves,
         "n_comparisons": len(data),
         # Each row of a `Scan` is one answer.
         "n_answers": len(data) if isinstance(data, Scan) else count_answers(data),
