@@ -68,7 +68,7 @@ def asking(folder):
 @pytest.mark.parametrize(
     ("prepared", "most"),
     [
-        (in_command, 155),
+        (in_command, 150),
         (clustering, 75),
         (drawing, 55),
         (asking, 50),

@@ -156,17 +156,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         if sys.stdout is None or sys.stdout.closed:
             raise InputError("standard output is closed")
         return
-    target = Path(path)
-    name = name_of(path)
-    if "\0" in os.fspath(path):
-        raise InputError("the file's name has a NUL character, which is not allowed", path=name)
+    target, reason = Path(path), None
     folder = target.parent
-    if target.is_dir():
-        raise InputError("is a folder, not a file", path=name)
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {brief(str(folder), 100)}", path=name)
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InputError("cannot be written", path=name)
+    if "\0" in os.fspath(path):
+        reason = "the file's name has a NUL character, which is not allowed"
+    elif target.is_dir():
+        reason = "is a folder, not a file"
+    elif not folder.is_dir():
+        reason = f"there is no folder {brief(str(folder), 100)}"
+    elif not os.access(target if target.exists() else folder, os.W_OK):
+        reason = "cannot be written"
+    if reason is not None:
+        raise InputError(reason, path=name_of(path))
 
 
 def check_outputs_apart(
