@@ -13,7 +13,7 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.rows import Rows
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.dendrogram import Dendrogram, from_dict
 from ordhc.tree.foreign import newick_of
 
 __all__ = ["as_dendrogram"]
@@ -93,7 +93,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     if isinstance(tree, Dendrogram):
         return tree if names is None else tree.replace(names=names)
     if isinstance(tree, Mapping):
-        return _dendrogram(Dendrogram._from_dict(tree), n_leaves, names)
+        return _dendrogram(from_dict(tree), n_leaves, names)
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
     if isinstance(tree, Rows):

@@ -1340,30 +1340,6 @@ class Dendrogram:
             found["lengths"] = [None if x != x else x for x in self.lengths.tolist()]
         return {**found, **self._annotations.to_dict()}
 
-    @classmethod
-    def _from_dict(cls, data: Any) -> Dendrogram:
-        if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
-            raise InputError(
-                "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"
-            )
-        n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
-        parents, there = _checked_parents(data["parents"])
-        if there != n:
-            raise InputError(f"n_leaves is {n}, but parents has {len(parents)} nodes, {there} of them leaves")
-        heights, lengths, own = data.get("heights"), data.get("lengths"), data.get("leaf_heights")
-        if heights is not None:
-            heights = _checks.numbers_of("heights", heights, (len(parents) - n,))
-        if lengths is not None:
-            known = [np.nan if length is None else length for length in _checks.listed("lengths", lengths)]
-            lengths = _checks.numbers_of("lengths", known, (len(parents),))
-        kind = _checks.choice("kind", data.get("kind", "dissimilarity"), ("similarity", "dissimilarity"))
-        tree, _ = _ordhc.Tree.of_nodes(
-            n, parents, heights, lengths, dissimilarity=kind == "dissimilarity", sort=False
-        )
-        if own is not None:
-            tree = tree.with_leaf_heights(_checks.numbers_of("leaf_heights", own, (n,)))
-        return with_annotations(tree, Annotations.from_dict(tree, data))
-
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a data frame with one row for each node, leaves first.
 
@@ -1502,7 +1478,7 @@ class Dendrogram:
         return inline(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dendrogram._from_dict, (self.to_dict(),)
+        return from_dict, (self.to_dict(),)
 
 
 def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:
@@ -1599,7 +1575,25 @@ def from_dict(data: Any) -> Dendrogram:
 
     `ordhc.as_dendrogram` accepts other forms of trees too. Use this function for values from a JSON file.
     """
-    return Dendrogram._from_dict(data)
+    if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
+        raise InputError("a tree is a dict that has the keys n_leaves and parents, and heights or lengths")
+    n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
+    parents, there = _checked_parents(data["parents"])
+    if there != n:
+        raise InputError(f"n_leaves is {n}, but parents has {len(parents)} nodes, {there} of them leaves")
+    heights, lengths, own = data.get("heights"), data.get("lengths"), data.get("leaf_heights")
+    if heights is not None:
+        heights = _checks.numbers_of("heights", heights, (len(parents) - n,))
+    if lengths is not None:
+        known = [np.nan if length is None else length for length in _checks.listed("lengths", lengths)]
+        lengths = _checks.numbers_of("lengths", known, (len(parents),))
+    kind = _checks.choice("kind", data.get("kind", "dissimilarity"), ("similarity", "dissimilarity"))
+    tree, _ = _ordhc.Tree.of_nodes(
+        n, parents, heights, lengths, dissimilarity=kind == "dissimilarity", sort=False
+    )
+    if own is not None:
+        tree = tree.with_leaf_heights(_checks.numbers_of("leaf_heights", own, (n,)))
+    return with_annotations(tree, Annotations.from_dict(tree, data))
 
 
 def from_engine(
@@ -1610,6 +1604,8 @@ def from_engine(
 ) -> Dendrogram:
     """Return the dendrogram of an `_ordhc.Tree`; names and support are not checked."""
     made = None if settings is None else settings_of(settings)
+    if support is not None:
+        support.flags.writeable = False  # because all callers share the array
     return with_annotations(tree, Annotations(names, None, support, settings=made))
 
 
