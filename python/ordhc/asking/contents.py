@@ -205,7 +205,7 @@ class Contents:
         with self._atomic(is_reported=True):
             self._is_in_transaction = True
             try:
-                yield self.store.connection
+                yield self.store.db
                 if self._has_failed:
                     raise InputError(
                         "a call within the transaction has failed, so the transaction has no effect"

@@ -35,6 +35,8 @@ __all__ = ["Crowd"]
 Row = tuple[int, ...]
 #: For each question its number, its leaves, and how it was chosen (a value of `SAMPLERS`).
 Found = list[tuple[int, Row, int]]
+#: The numbers of the questions that are leased to a person, and of those that are leased to anyone.
+Held = tuple[list[int], NDArray[np.int64]]
 
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
@@ -97,15 +99,16 @@ class Crowd:
         now = self._contents.now()
         most = 2**31 if limit is None else limit
         self._contents.expire(now)
-        mine, leased = self._contents.leases.of_person(who), self._contents.leases.numbers()
+        leases = self._contents.leases
+        mine, leased = held = leases.of_person(who), leases.numbers()
         if who is not None:
             self._contents.note_seen(who, now)
         history = self._log.history(who) if who is not None and is_distinct else None
-        found = self._open(most, who, history, mine, leased)
+        found = self._open(most, who, history, held)
         found += self._kept(most - len(found), mine)
         if len(found) < most and not self._contents.learner.done:
             self._adapt_parallel(who, len(leased) - len(mine) + (limit or 1))
-            found = self._asked(most, who, history, mine, leased, found)
+            found = self._asked(most, who, history, held, found)
         missing = (not found) if limit is None else limit - len(found)
         if missing and fill and not self._contents.learner.done:
             found += self._filled(missing, who, fill)
@@ -117,18 +120,11 @@ class Crowd:
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
-    def _open(
-        self,
-        most: int,
-        who: str | None,
-        history: History | None,
-        mine: list[int],
-        leased: NDArray[np.int64],
-    ) -> Found:
+    def _open(self, most: int, who: str | None, history: History | None, held: Held) -> Found:
         """Return open questions of the learner: first those leased to `who`, then those leased to no one."""
         if most <= 0:
             return []
-        log = self._log
+        log, (mine, leased) = self._log, held
         found: Found = []
         for number in mine:
             if self._contents.learner.is_asked(number):
@@ -162,15 +158,7 @@ class Crowd:
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._contents.append([Event(PARALLEL, people)])
 
-    def _asked(
-        self,
-        most: int,
-        who: str | None,
-        history: History | None,
-        mine: list[int],
-        leased: NDArray[np.int64],
-        found: Found,
-    ) -> Found:
+    def _asked(self, most: int, who: str | None, history: History | None, held: Held, found: Found) -> Found:
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0
@@ -179,7 +167,7 @@ class Crowd:
             is_all = len(self._drafts(wanted)) < wanted
             # The learner may ask a question again that it had dropped. Such a question keeps its number.
             known = {number for number, _, _ in found}
-            again = self._open(most, who, history, mine, leased)
+            again = self._open(most, who, history, held)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), history)
             if not rows and not is_all and self._can_ask_more:
