@@ -177,32 +177,13 @@ class Contents:
             del self.seen[first]
 
     @contextmanager
-    def _atomic(self, *, is_reported: bool) -> Iterator[None]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._is_in_transaction:
                 raise InputError(
                     "a transaction of this session is open already: transactions cannot be nested"
                 )
-            try:
-                self._refresh(self.store.begin())
-                self._is_stale = True
-                if not self._has_written:
-                    self._skip_lost_numbers()
-                yield
-                self.store.commit()
-                self._n_committed, self._seen_at, self._is_stale = self.log.n, self.log.n, False
-                self._has_written = True
-                commit = self.disk.written(self.log.n, is_reported=is_reported)
-            except BaseException:
-                self._is_stale = True
-                self.store.rollback()
-                raise
-        # Wait without the lock, so that other threads can work and share the same synchronisation.
-        self.disk.wait(commit)
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._atomic(is_reported=True):
+        with self.writing():
             self._is_in_transaction = True
             try:
                 yield self.store.db
@@ -233,7 +214,8 @@ class Contents:
     def writing(self, progress: Progress | None = None, *, is_reported: bool = True) -> Iterator[None]:
         """Make all changes of the block to the file, or none of them.
 
-        Within `transaction` the changes are a part of that transaction.
+        Within `transaction` the changes are a part of that transaction. `is_reported` is an argument of
+        `Disk.written`.
         """
         with self._lock:
             if self._is_in_transaction:
@@ -242,9 +224,23 @@ class Contents:
                 self._catch_up()
                 self._has_failed = False
                 return
-        with self._atomic(is_reported=is_reported):
-            yield
-            self._catch_up(progress)
+            try:
+                self._refresh(self.store.begin())
+                self._is_stale = True
+                if not self._has_written:
+                    self._skip_lost_numbers()
+                yield
+                self._catch_up(progress)
+                self.store.commit()
+                self._n_committed, self._seen_at, self._is_stale = self.log.n, self.log.n, False
+                self._has_written = True
+                commit = self.disk.written(self.log.n, is_reported=is_reported)
+            except BaseException:
+                self._is_stale = True
+                self.store.rollback()
+                raise
+        # Wait without the lock, so that other threads can work and share the same synchronisation.
+        self.disk.wait(commit)
         if progress is not None:
             progress(1.0)
 

@@ -148,12 +148,13 @@ def checked_told(
 ) -> Told:
     """Return the arguments of `Session.tell` as lists of equal length."""
     numbers, given = checked_ids(ids, answers)
-    m, largest = len(numbers), 2 if width == 3 else 1
+    asked, verdicts, m, largest = numbers.tolist(), given.tolist(), len(numbers), 2 if width == 3 else 1
     times = None if seconds is None else np.atleast_1d(_checks.numbers_of("seconds", seconds))
     chosen = None if places is None else np.atleast_1d(_checks.whole_numbers("places", places))
-    for at in np.flatnonzero((given < -1) | (given > largest))[:1].tolist():
-        limit = f"-1..{largest}"
-        raise InputError(f"the answer to question {numbers[at]} is {given[at]}, outside {limit}", row=at)
+    for at, answer in enumerate(verdicts):
+        if not -1 <= answer <= largest:
+            limit = f"-1..{largest}"
+            raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
     if times is not None:
         if times.shape != (m,):
             raise InputError(f"seconds have shape {times.shape} for ids of shape {(m,)}")
@@ -166,8 +167,8 @@ def checked_told(
             "items on the page (1, 2, ...), or 0 if no item was chosen"
         )
     return Told(
-        numbers.tolist(),
-        given.tolist(),
+        asked,
+        verdicts,
         [None] * m if times is None else [None if np.isnan(x) else x for x in times.tolist()],
         [None] * m if chosen is None else chosen.tolist(),
     )
