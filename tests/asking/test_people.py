@@ -78,7 +78,7 @@ def test_readers_keep_the_log_for_a_while(tmp_path, monkeypatch):
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM events").fetchall()
-        session._contents.store._db.execute("PRAGMA busy_timeout=50")
+        session._contents.store.db.execute("PRAGMA busy_timeout=50")
         with pytest.raises(OSError, match=r"another process is reading|locked"):
             session.forget(WHO)
         assert session.status.n_answered == 0

@@ -18,24 +18,26 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.asking.disk import GAP, Disk, start_of_machine
-from ordhc.asking.events import ADDED, GONE, UNDO, BrokenError, Event
-from ordhc.asking.leases import Leases
+from ordhc.asking.events import ADDED, GONE, RETIRED, BrokenError, Event, as_rows
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
 from ordhc.asking.session_learner import uses_any_answer
 from ordhc.asking.store import Store
 from ordhc.errors import InputError
 
-__all__ = ["Contents"]
-
-T = TypeVar("T")
+__all__ = ["Contents", "Leases"]
 
 _SNAPSHOT_EVENTS = 1000
 #: The number of snapshots that are kept, besides the snapshot before the first event.
@@ -83,7 +85,7 @@ class Contents:
         self._has_written = False
         self._is_stale, self._is_closed = True, False
         self._is_in_transaction, self._has_failed = False, False
-        self._refresh(progress)
+        self._refresh(self.store.version(), progress)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -92,11 +94,15 @@ class Contents:
             return self._names
         return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
 
-    def _refresh(self, progress: Progress | None = None) -> None:
-        version = self.store.version()
+    @property
+    def retired(self) -> tuple[str, ...]:
+        """The names of retired items, in the order of their numbers."""
+        names = self.names or ()
+        return tuple(names[leaf] for leaf in sorted(c.leaf for c in self.log.changes if c.kind == RETIRED))
+
+    def _refresh(self, version: int, progress: Progress | None = None) -> None:
+        """Read the events that other processes wrote; `version` is the file's `Store.version`."""
         if not self._is_stale and version == self._version:
-            if progress is not None:
-                progress(1.0)
             return
         was_stale, self._is_stale = self._is_stale, True
         generation = self.store.state("forgotten")
@@ -171,37 +177,16 @@ class Contents:
             del self.seen[first]
 
     @contextmanager
-    def _atomic(self, *, is_reported: bool) -> Iterator[None]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             if self._is_in_transaction:
                 raise InputError(
                     "a transaction of this session is open already: transactions cannot be nested"
                 )
-            self.store.rollback()
-            try:
-                self.store.begin()
-                self._refresh()
-                self._is_stale = True
-                if not self._has_written:
-                    self._skip_lost_numbers()
-                yield
-                self.store.commit()
-                self._n_committed, self._seen_at, self._is_stale = self.log.n, self.log.n, False
-                self._has_written = True
-                commit = self.disk.written(self.log.n, is_reported=is_reported)
-            except BaseException:
-                self._is_stale = True
-                self.store.rollback()
-                raise
-        # Wait without the lock, so that other threads can work and share the same synchronisation.
-        self.disk.wait(commit)
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._atomic(is_reported=True):
+        with self.writing():
             self._is_in_transaction = True
             try:
-                yield self.store.connection
+                yield self.store.db
                 if self._has_failed:
                     raise InputError(
                         "a call within the transaction has failed, so the transaction has no effect"
@@ -213,42 +198,51 @@ class Contents:
             finally:
                 self._is_in_transaction = self._has_failed = False
 
-    def reading(self, work: Callable[[], T]) -> T:
-        """Return the result of the function `work`, which reads the current state of the file."""
-        with self._lock:
-            if not self._is_in_transaction:
-                self.store.rollback()
-                self._refresh()
-            return work()
+    @contextmanager
+    def reading(self, *, may_be_closed: bool = False) -> Iterator[None]:
+        """Read the current state of the file before the block; no other thread changes it during the block.
 
-    def latest(self, work: Callable[[], T]) -> T:
-        """Return the result of the function `work`, which reads the current state of the file.
-
-        After the file was closed, `work` reads the last state that is in memory.
+        With `may_be_closed` the block sees the last state in memory if the file was closed.
         """
         with self._lock:
-            return work() if self._is_closed else self.reading(work)
+            if not (self._is_in_transaction or (may_be_closed and self._is_closed)):
+                self.store.rollback()
+                self._refresh(self.store.version())
+            yield
 
-    def writing(
-        self, work: Callable[[], T], progress: Progress | None = None, *, is_reported: bool = True
-    ) -> T:
-        """Return the result of the function `work`; its changes to the file are all made, or none of them.
+    @contextmanager
+    def writing(self, progress: Progress | None = None, *, is_reported: bool = True) -> Iterator[None]:
+        """Make all changes of the block to the file, or none of them.
 
-        Within `transaction` the changes are a part of that transaction.
+        Within `transaction` the changes are a part of that transaction. `is_reported` is an argument of
+        `Disk.written`.
         """
         with self._lock:
             if self._is_in_transaction:
                 self._has_failed = True
-                result = work()
+                yield
                 self._catch_up()
                 self._has_failed = False
-                return result
-        with self._atomic(is_reported=is_reported):
-            result = work()
-            self._catch_up(progress)
+                return
+            try:
+                self._refresh(self.store.begin())
+                self._is_stale = True
+                if not self._has_written:
+                    self._skip_lost_numbers()
+                yield
+                self._catch_up(progress)
+                self.store.commit()
+                self._n_committed, self._seen_at, self._is_stale = self.log.n, self.log.n, False
+                self._has_written = True
+                commit = self.disk.written(self.log.n, is_reported=is_reported)
+            except BaseException:
+                self._is_stale = True
+                self.store.rollback()
+                raise
+        # Wait without the lock, so that other threads can work and share the same synchronisation.
+        self.disk.wait(commit)
         if progress is not None:
             progress(1.0)
-        return result
 
     def _skip_lost_numbers(self) -> None:
         """Skip `GAP` question numbers if the machine has restarted since the last write.
@@ -284,28 +278,87 @@ class Contents:
         for start in range(0, len(events), _CHUNK):
             some = events[start : start + _CHUNK]
             first = self.log.n
-            self.store.append(some, first, at)
+            self.store.append(as_rows(some, first + 1, self.log.width, at))
             self.log.append(some, at)
             # The learner cannot take answers back. So after an `UNDO`, `_catch_up` replays the events from an
             # earlier snapshot of the learner. `writing` calls `_catch_up` before its transaction ends.
-            if self._at == first and not any(event.kind == UNDO for event in some):
-                if len(some) == 1:
-                    self.log.apply(self.learner, first + 1, some[0], is_asked=is_asked)
-                else:
-                    self.log.replay(self.learner, first, self.log.n, is_asked=is_asked)
+            if self._at == first and self.log.total_undone == self._total_undone:
+                self.log.apply(self.learner, some, is_asked=is_asked)
                 self._replayed(self.log.n)
             if progress is not None:
                 progress((start + len(some)) / len(events))
+
+    def lease(self, numbers: Sequence[int], who: str, until: float) -> None:
+        self.store.lease(numbers, who, until)
+        self.leases.add(numbers, who, until)
+
+    def release(self, numbers: Iterable[int]) -> None:
+        if leased := self.leases.drop(numbers):
+            self.store.release(leased)
+
+    def expire(self, now: float) -> None:
+        """End the leases whose time is over."""
+        self.release(self.leases.expired(now))
 
     def erase(self) -> None:
         """Remove the old contents of replaced events from the file."""
         with self._lock:
             self._is_stale = True
-            self.reading(lambda: None)
-            self.store.erase()
+            with self.reading():
+                self.store.erase()
 
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
             self.store.close()
         self.disk.close()
+
+
+class Leases:
+    """The leased questions by number, each with its person and the time when the lease ends.
+
+    Times are in seconds since 1970.
+    """
+
+    def __init__(self, leases: Mapping[int, tuple[str, float]]) -> None:
+        self._leases: dict[int, tuple[str, float]] = {}
+        self._of: dict[str, set[int]] = {}
+        self._sorted = array("q")
+        # A lower bound of the times when leases end, so that `expired` usually need not check each lease.
+        self._first_end = inf
+        for number, (who, until) in leases.items():
+            self.add([number], who, until)
+
+    def numbers(self) -> NDArray[np.int64]:
+        return np.array(self._sorted, dtype=np.int64)
+
+    def of_person(self, who: str | None) -> list[int]:
+        return [] if who is None else sorted(self._of.get(who, ()))
+
+    def add(self, numbers: Iterable[int], who: str, until: float) -> None:
+        for number in numbers:
+            if number in self._leases:
+                self._of[self._leases[number][0]].discard(number)
+            else:
+                self._sorted.insert(bisect_left(self._sorted, number), number)
+            self._leases[number] = (who, until)
+            self._of.setdefault(who, set()).add(number)
+        self._first_end = min(self._first_end, until)
+
+    def drop(self, numbers: Iterable[int]) -> list[int]:
+        """Remove the leases of questions; return the numbers of the questions that were leased."""
+        found = []
+        for number in numbers:
+            lease = self._leases.pop(number, None)
+            if lease is None:
+                continue
+            found.append(number)
+            del self._sorted[bisect_left(self._sorted, number)]
+            self._of[lease[0]].discard(number)
+        return found
+
+    def expired(self, now: float) -> list[int]:
+        if now < self._first_end:
+            return []
+        self._first_end = min((until for _, until in self._leases.values() if until > now), default=inf)
+        return [number for number, (_, until) in self._leases.items() if until <= now]

@@ -23,11 +23,10 @@ from ordhc.asking.events import (
     UNDO,
     USE,
     Event,
-    key_of,
 )
 from ordhc.asking.fill import Filler
-from ordhc.asking.history import History, Key
-from ordhc.asking.log import Log
+from ordhc.asking.given import Told
+from ordhc.asking.log import History, Key, Log, key_of
 from ordhc.asking.methods import Uncertain
 from ordhc.asking.questions import Questions
 
@@ -36,6 +35,8 @@ __all__ = ["Crowd"]
 Row = tuple[int, ...]
 #: For each question its number, its leaves, and how it was chosen (a value of `SAMPLERS`).
 Found = list[tuple[int, Row, int]]
+#: The numbers of the questions that are leased to a person, and of those that are leased to anyone.
+Held = tuple[list[int], NDArray[np.int64]]
 
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
@@ -49,7 +50,8 @@ class Crowd:
 
     def __init__(self, contents: Contents) -> None:
         self._contents, self._log, self._store = contents, contents.log, contents.store
-        self._method = contents.store.method
+        method = contents.store.method
+        self._follows_people, self._can_ask_more = method.follows_people, isinstance(method, Uncertain)
         self._progress: Progress | None = None
         self._seed: int = contents.store.settings["learner"].get("seed", 0)
 
@@ -72,13 +74,12 @@ class Crowd:
         return Filler(self._log, self._contents.learner, fill, history, seed)
 
     def _leased(self, found: Found, who: str | None, until: float) -> Questions:
-        if who is not None and found:
-            numbers = [number for number, _, _ in found]
-            self._store.lease(numbers, who, until)
-            self._contents.leases.add(numbers, who, until)
         ids = np.array([number for number, _, _ in found], dtype=np.int64)
         rows = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, self._log.width)
-        return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))
+        questions = Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))
+        if who is not None and found:
+            self._contents.lease(ids.tolist(), who, until)
+        return questions
 
     def hand_out(
         self,
@@ -97,17 +98,17 @@ class Crowd:
         self._progress = progress
         now = self._contents.now()
         most = 2**31 if limit is None else limit
-        if expired := self._contents.leases.expire(now):
-            self._store.release(expired)
-        mine = self._contents.leases.of_person(who)
-        history = self._log.history(who) if who is not None and is_distinct else None
+        self._contents.expire(now)
+        leases = self._contents.leases
+        mine, leased = held = leases.of_person(who), leases.numbers()
         if who is not None:
             self._contents.note_seen(who, now)
-        found = self._open(most, who, history, mine)
+        history = self._log.history(who) if who is not None and is_distinct else None
+        found = self._open(most, who, history, held)
         found += self._kept(most - len(found), mine)
         if len(found) < most and not self._contents.learner.done:
-            self._adapt_parallel(who, len(self._contents.leases) - len(mine) + (limit or 1))
-            found = self._asked(most, who, history, mine, found)
+            self._adapt_parallel(who, len(leased) - len(mine) + (limit or 1))
+            found = self._asked(most, who, history, held, found)
         missing = (not found) if limit is None else limit - len(found)
         if missing and fill and not self._contents.learner.done:
             found += self._filled(missing, who, fill)
@@ -119,11 +120,11 @@ class Crowd:
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
-    def _open(self, most: int, who: str | None, history: History | None, mine: list[int]) -> Found:
+    def _open(self, most: int, who: str | None, history: History | None, held: Held) -> Found:
         """Return open questions of the learner: first those leased to `who`, then those leased to no one."""
         if most <= 0:
             return []
-        log = self._log
+        log, (mine, leased) = self._log, held
         found: Found = []
         for number in mine:
             if self._contents.learner.is_asked(number):
@@ -133,9 +134,7 @@ class Crowd:
         if len(found) >= most:
             return found[:most]
         passed: list[Event] = []
-        ids, rows = self._contents.learner.open(
-            most if history is None else 2**31, self._contents.leases.numbers()
-        )
+        ids, rows = self._contents.learner.open(most if history is None else 2**31, leased)
         for number, row in zip(ids.tolist(), map(tuple, rows.tolist()), strict=True):
             if history is not None and not history.may_get(number, key_of(row)):
                 continue
@@ -154,14 +153,12 @@ class Crowd:
         This is the number of people seen recently, but at least `n_wanted`. A smaller number than before is
         set only if it is less than half of the number before.
         """
-        if self._method.follows_people and who is not None:
+        if self._follows_people and who is not None:
             people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._contents.append([Event(PARALLEL, people)])
 
-    def _asked(
-        self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
-    ) -> Found:
+    def _asked(self, most: int, who: str | None, history: History | None, held: Held, found: Found) -> Found:
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0
@@ -170,10 +167,10 @@ class Crowd:
             is_all = len(self._drafts(wanted)) < wanted
             # The learner may ask a question again that it had dropped. Such a question keeps its number.
             known = {number for number, _, _ in found}
-            again = self._open(most, who, history, mine)
+            again = self._open(most, who, history, held)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), history)
-            if not rows and not is_all and isinstance(self._method, Uncertain):
+            if not rows and not is_all and self._can_ask_more:
                 # `who` has had all questions that the learner proposed, so ask the learner for more. A
                 # proposed question becomes an event only when a person gets it.
                 continue
@@ -222,27 +219,15 @@ class Crowd:
         self._contents.append([Event(kind, -1, row, None, who) for _, row, kind in found])
         return found
 
-    def record(
-        self,
-        numbers: list[int],
-        answers: list[int],
-        seconds: list[float | None],
-        probabilities: list[float | None],
-        who: str | None,
-        places: list[int | None],
-    ) -> list[str]:
+    def record(self, told: Told, probabilities: Sequence[float | None], who: str | None) -> list[str]:
         """Record answers; return the result for each answer, as `Session.tell` does."""
-        if who is not None:
-            self._contents.note_seen(who, self._contents.now())
         log = self._log
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
         placed: dict[int, int] = {}
         is_asked = self._contents.learner.is_asked
-        for number, answer, duration, p, place in zip(
-            numbers, answers, seconds, probabilities, places, strict=True
-        ):
+        for number, answer, duration, place, p in zip(*told, probabilities, strict=True):
             leaves = log.question(number)
             if leaves is None:
                 states.append("foreign")
@@ -265,9 +250,11 @@ class Crowd:
                     placed[log.n + len(events)] = place
         if events:
             self._contents.append(events)
+        if who is not None:
+            self._contents.note_seen(who, self._contents.now())
+        self._contents.release(told.numbers)
         if placed:
             self._store.add_places(placed)
-        self.release(numbers)
         return states
 
     def take_back(self, who: str | None) -> Row | None:
@@ -285,11 +272,7 @@ class Crowd:
         self._contents.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
         leased = self._contents.leases.numbers()
         rows = self._log.leaves[leased - 1]
-        self.release(leased[self._log.are_retired(rows)].tolist())
-
-    def release(self, numbers: list[int]) -> None:
-        if leased := self._contents.leases.drop(numbers):
-            self._store.release(leased)
+        self._contents.release(leased[self._log.are_retired(rows)].tolist())
 
     def forget(self, who: str) -> int:
         """Delete a person from all events; return the number of answers that the person gave."""
@@ -304,7 +287,7 @@ class Crowd:
         if len(rows):
             self._contents.replace((rows + 1).tolist(), events)
             self._store.forget_places((rows + 1).tolist())
-        self.release(self._contents.leases.of_person(who))
+        self._contents.release(self._contents.leases.of_person(who))
         self._contents.seen.pop(who, None)
         return int(np.count_nonzero(is_answer))
 

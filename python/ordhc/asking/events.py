@@ -35,7 +35,6 @@ __all__ = [
     "are_questions",
     "check_questions",
     "as_rows",
-    "key_of",
     "pack",
     "packed",
     "sums_of",
@@ -115,15 +114,6 @@ class BrokenError(ValueError):
     def __init__(self, seq: int, why: str) -> None:
         super().__init__(f"event {seq} {why}")
         self.seq = seq
-
-
-def key_of(leaves: Sequence[int]) -> tuple[int, ...]:
-    """Return a key that is equal for equal questions, in whatever order the leaves or pairs are shown."""
-    if len(leaves) == 3:
-        return tuple(sorted(leaves))
-    a, b, c, d = leaves
-    first, second = sorted([(a, b) if a < b else (b, a), (c, d) if c < d else (d, c)])
-    return (*first, *second)
 
 
 def checksums(

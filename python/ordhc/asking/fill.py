@@ -7,9 +7,8 @@ from typing import Any
 
 from ordhc import _checks
 from ordhc._ordhc import SessionLearner
-from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
-from ordhc.asking.history import History, Key
-from ordhc.asking.log import Log
+from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS
+from ordhc.asking.log import History, Key, Log, key_of
 from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]

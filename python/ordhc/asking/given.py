@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import check_questions
+from ordhc.asking.methods import BY_PERSON, Method, Robust
 from ordhc.errors import InputError
 
 __all__ = [
+    "DOES_NOT_WEIGH",
+    "Told",
     "checked_answers",
     "checked_ids",
     "checked_p",
     "checked_people",
-    "checked_places",
+    "checked_probabilities",
     "checked_rows",
-    "checked_seconds",
+    "checked_told",
     "checked_who",
     "numbers_of_people",
 ]
+
+
+DOES_NOT_WEIGH = (
+    "p= of answers needs a learner that weighs answers: the method 'robust' with its own p below 1, and "
+    "without repeat="
+)
 
 
 def checked_people(given: Any) -> list[str]:
@@ -93,17 +102,6 @@ def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDAr
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
 
 
-def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
-    if seconds is None:
-        return [None] * m
-    found = np.atleast_1d(_checks.numbers_of("seconds", seconds))
-    if found.shape != (m,):
-        raise InputError(f"seconds have shape {found.shape} for ids of shape {(m,)}")
-    for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= LONGEST))))[:1].tolist():
-        raise InputError(f"seconds[{at}] = {found[at]:g} is not a time from 0 to {LONGEST:g} seconds", row=at)
-    return [None if np.isnan(x) else x for x in found.tolist()]
-
-
 def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
     """Return the (m,) probabilities that answers are right; NaN if the `p` of the learner applies."""
     found = _checks.numbers_of("p", p)
@@ -115,18 +113,62 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
     return found
 
 
-def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
-    """Return the position on the page (from 1) of the item chosen in each of m answers.
+def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
+    """Return the probability that each of m answers is right.
 
-    A position is 0 if no item was chosen, and None if unknown.
+    An entry is None if the `p` of the learner applies. The result is None if the reliability of the person
+    applies to all answers.
     """
-    if places is None:
-        return [None] * m
-    found = np.atleast_1d(_checks.whole_numbers("places", places))
-    if found.shape != (m,) or (found < 0).any():
+    is_by_person = isinstance(method, Robust) and method.p == BY_PERSON
+    if p is None:
+        return None if is_by_person else [None] * m
+    if not method.weighs or repeat != 1:
+        raise InputError(DOES_NOT_WEIGH)
+    if isinstance(p, str):
+        _checks.choice("p", p, (BY_PERSON,))
+        return None
+    return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]
+
+
+class Told(NamedTuple):
+    """The answers of a call of `Session.tell`, with one entry for each answer.
+
+    An unknown entry of `seconds` or `places` is None. A place is the position on the page (from 1) of the
+    item that was chosen, or 0 if no item was chosen.
+    """
+
+    numbers: list[int]
+    answers: list[int]
+    seconds: list[float | None]
+    places: list[int | None]
+
+
+def checked_told(
+    ids: ArrayLike, answers: ArrayLike, seconds: ArrayLike | None, places: ArrayLike | None, width: int
+) -> Told:
+    """Return the arguments of `Session.tell` as lists of equal length."""
+    numbers, given = checked_ids(ids, answers)
+    asked, verdicts, m, largest = numbers.tolist(), given.tolist(), len(numbers), 2 if width == 3 else 1
+    times = None if seconds is None else np.atleast_1d(_checks.numbers_of("seconds", seconds))
+    chosen = None if places is None else np.atleast_1d(_checks.whole_numbers("places", places))
+    for at, answer in enumerate(verdicts):
+        if not -1 <= answer <= largest:
+            limit = f"-1..{largest}"
+            raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
+    if times is not None:
+        if times.shape != (m,):
+            raise InputError(f"seconds have shape {times.shape} for ids of shape {(m,)}")
+        for at in np.flatnonzero(~(np.isnan(times) | ((times >= 0) & (times <= LONGEST))))[:1].tolist():
+            limit = f"0 to {LONGEST:g} seconds"
+            raise InputError(f"seconds[{at}] = {times[at]:g} is not a time from {limit}", row=at)
+    if chosen is not None and (chosen.shape != (m,) or (chosen < 0).any()):
         raise InputError(
-            f"places= is {_checks.quoted(found.tolist())}; give {m} whole numbers: the positions of chosen "
+            f"places= is {_checks.quoted(chosen.tolist())}; give {m} whole numbers: the positions of chosen "
             "items on the page (1, 2, ...), or 0 if no item was chosen"
         )
-    kept: list[int | None] = found.tolist()
-    return kept
+    return Told(
+        asked,
+        verdicts,
+        [None] * m if times is None else [None if np.isnan(x) else x for x in times.tolist()],
+        [None] * m if chosen is None else chosen.tolist(),
+    )

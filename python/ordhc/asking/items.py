@@ -8,7 +8,7 @@ from ordhc.asking.contents import Contents
 from ordhc.asking.events import ADDED, RETIRED
 from ordhc.errors import InputError
 
-__all__ = ["Item", "checked_items", "items_of", "retired_names"]
+__all__ = ["Item", "checked_items", "items_of"]
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,3 @@ def items_of(contents: Contents) -> list[Item]:
     return [
         Item(leaf, name, at.get((ADDED, leaf)), at.get((RETIRED, leaf))) for leaf, name in enumerate(names)
     ]
-
-
-def retired_names(contents: Contents) -> tuple[str, ...]:
-    names = contents.names or ()
-    return tuple(names[leaf] for leaf in sorted(c.leaf for c in contents.log.changes if c.kind == RETIRED))

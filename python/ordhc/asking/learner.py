@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.given import checked_ids, checked_p, numbers_of_people
+from ordhc.asking.given import DOES_NOT_WEIGH, checked_ids, checked_p, numbers_of_people
 from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.prior import read_prior
 from ordhc.asking.questions import Questions
@@ -23,12 +23,7 @@ from ordhc.asking.start import start_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about", "places_of"]
-
-DOES_NOT_WEIGH = (
-    "p= of answers needs a learner that weighs answers: the method 'robust' with its own p below 1, and "
-    "without repeat="
-)
+__all__ = ["Learner", "Place", "mistake_about", "places_of"]
 
 
 @dataclass(frozen=True)

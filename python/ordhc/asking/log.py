@@ -1,4 +1,4 @@
-"""Store the log of a session's events in memory, as columns."""
+"""Store the log of a session's events in memory, as columns, and the questions of each person."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ from ordhc.asking.events import (
     are_questions,
     checksum_of_text,
     checksums,
-    key_of,
 )
-from ordhc.asking.history import History, Key
 
-__all__ = ["Log"]
+__all__ = ["History", "Key", "Log", "key_of"]
+
+Key = tuple[int, ...]
 
 _IS_QUESTION = np.zeros(RETIRED + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
@@ -56,6 +56,42 @@ _COLUMNS: dict[str, Any] = {
     "p": np.float64,
     "n_answers": np.int32,
 }
+
+
+def key_of(leaves: Sequence[int]) -> Key:
+    """Return a key that is equal for equal questions, in whatever order the leaves or pairs are shown."""
+    if len(leaves) == 3:
+        return tuple(sorted(leaves))
+    a, b, c, d = leaves
+    first, second = sorted([(a, b) if a < b else (b, a), (c, d) if c < d else (d, c)])
+    return (*first, *second)
+
+
+class History:
+    """The questions that one person was given or has answered.
+
+    Attributes
+    ----------
+    given
+        A dict from the key (`key_of`) of each question that the person was given to its number.
+    answered
+        A dict from the key of each question to the number of answers that the person gave.
+    """
+
+    def __init__(self) -> None:
+        self.given: dict[Key, int] = {}
+        self.answered: Counter[Key] = Counter()
+
+    def may_get(self, number: int, key: Key) -> bool:
+        """Return True if the person may get an open question.
+
+        Either the question is new to the person, or the person was given exactly this question and did not
+        answer.
+        """
+        return key not in self.answered and self.given.get(key, number) == number
+
+    def knows(self, key: Key) -> bool:
+        return key in self.answered or key in self.given
 
 
 class Change(NamedTuple):
@@ -340,16 +376,20 @@ class Log:
             self.undone[start:stop],
         )
 
-    def apply(self, learner: SessionLearner, number: int, event: Event, *, is_asked: bool = False) -> None:
-        """Apply the last event to a learner, as `replay` does for many events."""
-        kind, ref, leaves, answer, who, _, p = event
+    def apply(self, learner: SessionLearner, events: Sequence[Event], *, is_asked: bool = False) -> None:
+        """Replay the events that were appended last, `events`, on a learner; see `replay`."""
+        if len(events) > 1:
+            self.replay(learner, self.n - len(events), self.n, is_asked=is_asked)
+            return
+        # A single event, which is the most frequent case, needs no arrays.
+        ((kind, ref, leaves, answer, who, _, p),) = events
         if kind == ASKED:
             ref = -1 if is_asked else ref
         elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
             ref = -1
         verdict = NO_ANSWER if answer is None else answer
         person = 0 if kind in (ADDED, RETIRED) else self.ids[who]
-        learner.happen(number, kind, ref, leaves, verdict, np.nan if p is None else p, person)
+        learner.happen(self.n, kind, ref, leaves, verdict, np.nan if p is None else p, person)
 
     def _is_for_learner(self, kind: int) -> bool:
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))

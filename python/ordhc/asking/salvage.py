@@ -22,8 +22,8 @@ from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
 from ordhc.asking.schema import EARLIER, FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.settings import from_settings
-from ordhc.asking.sqlite_errors import Watch
 from ordhc.asking.store import Store, copied, create
+from ordhc.asking.watch import Watch
 from ordhc.errors import InputError
 
 __all__ = ["Salvaged", "salvage"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -25,14 +25,13 @@ from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import (
     checked_answers,
-    checked_ids,
     checked_people,
-    checked_places,
+    checked_probabilities,
     checked_rows,
-    checked_seconds,
+    checked_told,
     checked_who,
 )
-from ordhc.asking.items import Item, checked_items, items_of, retired_names
+from ordhc.asking.items import Item, checked_items, items_of
 from ordhc.asking.learner import Place, places_of
 from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.opening import Given, opened
@@ -40,7 +39,6 @@ from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining
 from ordhc.asking.rules import checked_rules
-from ordhc.asking.session_learner import checked_probabilities
 from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -232,16 +230,14 @@ class Session:
         """
         most = None if limit is None else _checks.whole("limit", limit, at_least=1)
         lease = _checks.number("lease", lease, at_least=0)
-        checked_who(who)
         progress = _checks.callback("progress", progress)
+        checked_who(who)
         if sampler is not None or rows is not None:
             return self._ask_of(sampler, rows, who, lease)
         shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
-        hand_out = self._crowd.hand_out
-        return self._contents.writing(
-            lambda: hand_out(most, who, lease, shares, is_distinct, progress), is_reported=False
-        )
+        with self._contents.writing(is_reported=False):
+            return self._crowd.hand_out(most, who, lease, shares, is_distinct, progress)
 
     def _ask_of(
         self, sampler: str | None, rows: ArrayLike | None, who: str | None, lease: float
@@ -253,19 +249,17 @@ class Session:
         if who is None:
             raise InputError(f"sampler={name!r} needs the argument `who`, the person who answers")
 
-        def checked() -> list[Row] | None:
+        with self._contents.reading():
             log = self._contents.log
-            found = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
-            for at, row in enumerate(found or ()):
+            asked = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
+            for at, row in enumerate(asked or ()):
                 for leaf in row:
                     if log.is_retired[leaf]:
                         raise InputError(
                             f"{self._name_of(leaf)} is retired and cannot be asked about", row=at
                         )
-            return found
-
-        asked = self._contents.reading(checked)
-        return self._contents.writing(lambda: self._crowd.ask(SAMPLERS[name], asked, who, lease))
+        with self._contents.writing():
+            return self._crowd.ask(SAMPLERS[name], asked, who, lease)
 
     def _name_of(self, leaf: int) -> str:
         names = self._contents.names
@@ -324,30 +318,21 @@ class Session:
         InputError
             An impossible answer; the error names its question. No answer of this call is stored.
         """
-        numbers, given = checked_ids(ids, answers)
-        asked, verdicts, largest = numbers.tolist(), given.tolist(), 2 if self._width == 3 else 1
-        for at, answer in enumerate(verdicts):
-            if not -1 <= answer <= largest:
-                limit = f"-1..{largest}"
-                raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
-        durations = checked_seconds(seconds, len(asked))
         checked_who(who)
-        probabilities = checked_probabilities(p, len(asked), self._method, self._repeat)
-        chosen = checked_places(places, len(asked))
-
-        def work() -> list[str]:
-            # The reliability is estimated before these answers count.
-            known: list[float | None] = (
-                [self._analysis.reliability(who)] * len(asked) if probabilities is None else probabilities
-            )
-            return self._crowd.record(asked, verdicts, durations, known, who, chosen)
-
-        return self._contents.writing(work)
+        told = checked_told(ids, answers, seconds, places, self._width)
+        m = len(told.numbers)
+        probabilities = checked_probabilities(p, m, self._method, self._repeat)
+        with self._contents.writing():
+            if probabilities is None:
+                # The reliability is estimated before these answers count.
+                probabilities = [self._analysis.reliability(who)] * m
+            return self._crowd.record(told, probabilities, who)
 
     def release(self, ids: ArrayLike) -> None:
         """End the leases of questions, so that other people can answer them."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._contents.writing(lambda: self._crowd.release(numbers), is_reported=False)
+        with self._contents.writing(is_reported=False):
+            self._contents.release(numbers)
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); return its leaves, or None if there is none.
@@ -356,7 +341,8 @@ class Session:
         because of the answer may be asked again.
         """
         checked_who(who)
-        return self._contents.writing(lambda: self._crowd.take_back(who))
+        with self._contents.writing():
+            return self._crowd.take_back(who)
 
     @shows_progress("writing")
     def add_answers(
@@ -402,9 +388,8 @@ class Session:
         events = [Event(KNOWN if gold else IMPORT, -1, row, answer, who) for row, answer in checked]
         if not gold:
             events.append(Event(USE))
-        self._contents.writing(
-            lambda: self._contents.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
-        )
+        with self._contents.writing(part(progress, 0.9, 1)):
+            self._contents.append(events, part(progress, 0, 0.9))
 
     def add_items(self, items: str | Sequence[str]) -> None:
         """Add items while people answer; the learner asks where the new items belong.
@@ -446,7 +431,7 @@ class Session:
         given = checked_items(items)
 
         def check() -> None:
-            known, gone = set(self._changeable()), set(retired_names(self._contents))
+            known, gone = set(self._changeable()), set(self._contents.retired)
             for name in given:
                 if name in gone:
                     again = _checks.quoted(f"{name} 2")
@@ -487,7 +472,7 @@ class Session:
         given = checked_items(items)
 
         def check() -> dict[int, str]:
-            known, gone = self._changeable(), set(retired_names(self._contents))
+            known, gone = self._changeable(), set(self._contents.retired)
             number = {name: leaf for leaf, name in enumerate(known)}
             for name in given:
                 if name not in number:
@@ -503,8 +488,10 @@ class Session:
     def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
         # An error in `writing` would make the transaction of a caller fail, so check before. Check again when
         # no other process can write, because the items may have changed.
-        self._contents.reading(check)
-        self._contents.writing(lambda: change(check()))
+        with self._contents.reading():
+            check()
+        with self._contents.writing():
+            change(check())
 
     def _changeable(self) -> tuple[str, ...]:
         if self._method.needs_all is not None:
@@ -528,7 +515,8 @@ class Session:
         ...     [(item.name, item.added, item.retired is None) for item in session.items()]
         [('cat', None, True), ('dog', None, False)]
         """
-        return self._contents.reading(lambda: items_of(self._contents))
+        with self._contents.reading():
+            return items_of(self._contents)
 
     def places(self, item: int | str) -> list[Place]:
         """Return an item's possible places in the tree, the most probable first; see `Learner.places`.
@@ -547,13 +535,10 @@ class Session:
         >>> len(places), round(sum(place.probability for place in places), 3)
         (7, 1.0)
         """
-
-        def found() -> list[Place]:
+        with self._contents.reading():
             log, names = self._contents.log, self._contents.names
             number = _checks.leaf_number(item, names, log.n_leaves)
             return [] if log.is_retired[number] else places_of(self._contents.learner, number, names)
-
-        return self._contents.reading(found)
 
     @shows_progress("making the tree")
     def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
@@ -581,38 +566,35 @@ class Session:
             if self._best[1] is not None:
                 return self._best[1]
         contents = self._contents
-        return contents.reading(
-            lambda: supported_tree(
-                contents.learner, contents.names, self._start, retired_names(contents), progress
-            )
-        )
+        with contents.reading():
+            return supported_tree(contents.learner, contents.names, self._start, contents.retired, progress)
 
     @property
     def done(self) -> bool:
         """True if there is no question left."""
-        return self._contents.reading(lambda: self._contents.learner.done)
+        with self._contents.reading():
+            return self._contents.learner.done
 
     @property
     def status(self) -> Status:
         """The progress of the session: numbers of placed leaves, of answers, and of remaining answers."""
-
-        def status() -> Status:
+        with self._contents.reading():
             learner = self._contents.learner
             return Status(
                 learner.n_placed, self._contents.log.n_answered, remaining(learner.remaining_estimate)
             )
 
-        return self._contents.reading(status)
-
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of all leaves by number, those of retired items included; None if they have no names."""
-        return self._contents.latest(lambda: self._contents.names)
+        with self._contents.reading(may_be_closed=True):
+            return self._contents.names
 
     @property
     def retired(self) -> tuple[str, ...]:
         """The names of the items that were retired, in the order of their numbers."""
-        return self._contents.latest(lambda: retired_names(self._contents))
+        with self._contents.reading(may_be_closed=True):
+            return self._contents.retired
 
     @property
     def width(self) -> int:
@@ -622,7 +604,8 @@ class Session:
     @property
     def n_leaves(self) -> int:
         """The number of leaves, retired items included."""
-        return self._contents.latest(lambda: self._contents.log.n_leaves)
+        with self._contents.reading(may_be_closed=True):
+            return self._contents.log.n_leaves
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -662,7 +645,8 @@ class Session:
         left_out = None if exclude is None else set(checked_people(exclude))
         if heldout is not None:
             heldout = _checks.flag("heldout", heldout)
-        return self._contents.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
+        with self._contents.reading():
+            return self._analysis.comparisons(weights, heldout, left_out)
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
         """Return the answers for an analysis, with weights and without excluded people.
@@ -688,7 +672,8 @@ class Session:
         if weights is not None:
             _checks.choice("weights", weights, ("reliability", "equal"))
         given = None if exclude is None else checked_people(exclude)
-        return self._contents.reading(lambda: self._analysis.analysed(weights, given))
+        with self._contents.reading():
+            return self._analysis.analysed(weights, given)
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Return all answers that were not taken back, as columns of equal length.
@@ -712,7 +697,8 @@ class Session:
             * "answer": the answer, as in `tell`;
             * "position": the chosen position, from 1, and 0 for none.
         """
-        return self._contents.reading(self._analysis.table)
+        with self._contents.reading():
+            return self._analysis.table()
 
     def people(self) -> dict[str | None, Person]:
         """Return a summary of each person who answered, by name, in the order of their first answers.
@@ -733,10 +719,10 @@ class Session:
         >>> ann.n_answers, ann.gold, ann.reliability
         (1, 0.0, 0.5)
         """
-        return self._contents.reading(self._analysis.people)
+        with self._contents.reading():
+            return self._analysis.people()
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """Run several calls in one transaction: all of them take effect or none, with one wait for the disk.
 
         Yields
@@ -760,8 +746,7 @@ class Session:
         ...     for who in ["ann", "bob"]:
         ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
         """
-        with self._contents.transaction() as connection:
-            yield connection
+        return self._contents.transaction()
 
     def set_rules(
         self,
@@ -806,7 +791,8 @@ class Session:
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-        self._contents.writing(lambda: self._analysis.set_rules(rules))
+        with self._contents.writing():
+            self._analysis.set_rules(rules)
 
     def set_question(self, text: str) -> None:
         """Keep the words of the question that people are asked, for reports.
@@ -821,7 +807,8 @@ class Session:
         'Which one is the odd one out?'
         """
         words = _checks.text("text", text)
-        self._contents.writing(lambda: self._analysis.set_question(words))
+        with self._contents.writing():
+            self._analysis.set_question(words)
 
     def forget(self, who: str) -> int:
         """Delete a person and all their answers from the file.
@@ -853,7 +840,8 @@ class Session:
         if who is None:
             raise InputError("who = None is not a person: give a name")
         checked_who(who)
-        count = self._contents.writing(lambda: self._crowd.forget(who))
+        with self._contents.writing():
+            count = self._crowd.forget(who)
         self._contents.erase()
         return count
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ordhc import _checks, _ordhc
-from ordhc.asking.given import checked_p
-from ordhc.asking.learner import DOES_NOT_WEIGH, Learner
+from ordhc import _ordhc
+from ordhc.asking.given import DOES_NOT_WEIGH
+from ordhc.asking.learner import Learner
 from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.people import PRIOR
 from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["checked_probabilities", "new_learner", "uses_any_answer"]
+__all__ = ["new_learner", "uses_any_answer"]
 
 
 def uses_any_answer(method: Method) -> bool:
@@ -45,20 +45,3 @@ def new_learner(
     learner = Learner(n_leaves if names is None else names, method, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
     return _ordhc.SessionLearner(learner._learner, *bounds), learner._start
-
-
-def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
-    """Return the probability that each of m answers is right.
-
-    An entry is None if the `p` of the learner applies. The result is None if the reliability of the person
-    applies to all answers.
-    """
-    is_by_person = isinstance(method, Robust) and method.p == BY_PERSON
-    if p is None:
-        return None if is_by_person else [None] * m
-    if not method.weighs or repeat != 1:
-        raise InputError(DOES_NOT_WEIGH)
-    if isinstance(p, str):
-        _checks.choice("p", p, (BY_PERSON,))
-        return None
-    return [None if np.isnan(x) else x for x in checked_p(p, m).tolist()]

@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,7 +35,7 @@ from ordhc.asking.schema import (
     upgrade,
 )
 from ordhc.asking.settings import from_settings
-from ordhc.asking.sqlite_errors import Errors, Watch
+from ordhc.asking.watch import Watch
 from ordhc.errors import InputError
 from ordhc.io.paths import brief
 
@@ -122,6 +122,21 @@ def _link(new: str, path: str) -> None:
             Path(new).replace(path)
 
 
+class _Errors:
+    """A context manager that passes errors of reading a file to `explain`, which raises a clearer error."""
+
+    def __init__(self, explain: Callable[[BaseException], None]) -> None:
+        self._explain = explain
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        reading = (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError)
+        if isinstance(error, reading) and not isinstance(error, InputError):
+            self._explain(error)
+
+
 class Store:
     """An open session file.
 
@@ -140,7 +155,7 @@ class Store:
         self.path = path
         self.width = 3
         self._is_closed = False
-        self._errors = Errors(self.explain)
+        self._errors = _Errors(self.explain)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         try:
             self._connect(path)
@@ -153,23 +168,23 @@ class Store:
     def _connect(self, path: str) -> None:
         with self._errors:
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
-            self._db = sqlite3.connect(
+            self.db = sqlite3.connect(
                 uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
             )
         try:
             with self._errors:
-                self._watch = Watch(self._db, sum(file.stat().st_size for file in _files(path)))
+                self._watch = Watch(self.db, sum(file.stat().st_size for file in _files(path)))
                 self._open()
                 self._watch.allow_all()
         except BaseException:
-            self._db.close()
+            self.db.close()
             raise
 
     def _connect_copy(self) -> None:
         self._copy = tempfile.TemporaryDirectory(prefix="ordhc-")
         try:
             self._connect(copied(self.path, self._copy.name))
-            self._db.execute("PRAGMA query_only=ON")
+            self.db.execute("PRAGMA query_only=ON")
         except BaseException:
             self._copy.cleanup()
             raise
@@ -208,10 +223,6 @@ class Store:
                 raise OSError(f"{brief(self.path, 200)}: {error}; this call has no effect") from None
         raise damaged(self.path, error) from None
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        return self._db
-
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise the error that `explain` raises, if SQLite cannot write the file or was interrupted."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -226,28 +237,28 @@ class Store:
 
     def _open(self) -> None:
         # Read no table before the schema is checked: a foreign schema can run arbitrary expressions.
-        self._db.execute("PRAGMA trusted_schema=OFF")
-        self._db.execute("PRAGMA synchronous=FULL")
+        self.db.execute("PRAGMA trusted_schema=OFF")
+        self.db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
             salvage = f"`ordhc session salvage {brief(self.path, 100)} -o NEW`"
             remedy = f"if it was a session, {salvage} rescues the readable part"
             raise InputError(f"is an SQLite file, but not a session; {remedy}", path=brief(self.path, 200))
-        if (why := foreign_schema(self._db)) is not None:
+        if (why := foreign_schema(self.db)) is not None:
             raise damaged(self.path, why)
         if self._format() < FORMAT:
-            upgrade(self._db)
+            upgrade(self.db)
         # With a write-ahead log, readers and a writer do not block each other. NORMAL does not wait for the
         # disk at each commit; `Disk` waits where needed.
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        self._db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
+        self.db.execute("PRAGMA journal_mode=WAL")
+        self.db.execute("PRAGMA synchronous=NORMAL")
+        self.db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
         # Tables of other programs may have CHECK constraints, which are untrusted expressions.
-        self._db.execute("PRAGMA ignore_check_constraints=ON")
-        (result,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        self.db.execute("PRAGMA ignore_check_constraints=ON")
+        (result,) = self.db.execute("PRAGMA quick_check(1)").fetchone()
         if result != "ok":
             raise damaged(self.path, result)
-        self._db.execute("PRAGMA ignore_check_constraints=OFF")
+        self.db.execute("PRAGMA ignore_check_constraints=OFF")
         self._read_settings()
         tables = self._tables()
         own = schema(self.width)
@@ -258,10 +269,10 @@ class Store:
 
     def _tables(self) -> dict[str, str]:
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-        return dict(self._db.execute(query).fetchall())
+        return dict(self.db.execute(query).fetchall())
 
     def _format(self) -> int:
-        found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
+        found = self.db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("the settings have no format")
         number = json.loads(found[0])
@@ -275,7 +286,7 @@ class Store:
         return number
 
     def _read_settings(self) -> None:
-        rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
+        rows = self.db.execute("SELECT key, value, sum FROM settings").fetchall()
         found = {key: value for key, value, total in rows if total == sum_of(key, value)}
         if len(found) != len(rows) or set(found) != set(KEYS):
             raise ValueError("the settings have a wrong checksum")
@@ -283,22 +294,25 @@ class Store:
         self.method: Method = from_settings(self.settings["learner"])
         self.width = self.method.width
 
-    def begin(self) -> None:
+    def begin(self) -> int:
+        """Roll back an interrupted transaction, and begin a new one; return the file's `version`."""
+        self.rollback()
         with self._errors:
-            self._db.execute("BEGIN IMMEDIATE")
+            self.db.execute("BEGIN IMMEDIATE")
+        return self.version()
 
     def commit(self) -> None:
         with self._errors:
-            self._db.execute("COMMIT")
+            self.db.execute("COMMIT")
 
     def rollback(self) -> None:
         with suppress(sqlite3.Error):
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
 
     def close(self) -> None:
         self._is_closed = True
-        self._db.close()
+        self.db.close()
         if self._copy is not None:
             self._copy.cleanup()
 
@@ -307,13 +321,13 @@ class Store:
         with self._errors:
             of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
-            last, expected = self._db.execute(query).fetchone()
+            last, expected = self.db.execute(query).fetchone()
             count = 0 if last is None else last
             if last != expected or not isinstance(count, int) or count < after:
                 raise ValueError(f"the last event is {last}, but should be {expected}")
             if count == after:
                 return
-            found = self._db.execute(
+            found = self.db.execute(
                 f"SELECT {packed(self.width)} FROM events WHERE seq > ? ORDER BY seq", (after,)
             )
             while rows := found.fetchmany(_CHUNK):
@@ -324,24 +338,23 @@ class Store:
 
     def item_names(self, kind: int) -> list[str]:
         with self._errors:
-            rows = self._db.execute("SELECT who FROM events WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
+            rows = self.db.execute("SELECT who FROM events WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
             return [str(name) for (name,) in rows]
 
     def n_events(self) -> int:
         with self._errors:
-            (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
+            (last,) = self.db.execute("SELECT max(seq) FROM events").fetchone()
             return last if isinstance(last, int) else 0
 
-    def append(self, events: Sequence[Event], after: int, at: float) -> None:
-        """Append events at time `at` (seconds since 1970); the first event gets the number `after` + 1."""
-        rows = as_rows(events, after + 1, self.width, at)
+    def append(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Append events, which are rows that `events.as_rows` made."""
         with self._errors:
-            self._db.executemany(self._insert, rows)
+            self.db.executemany(self._insert, rows)
 
     def version(self) -> int:
         """Return a number that changes whenever another connection changes the file."""
         with self._errors:
-            (found,) = self._db.execute("PRAGMA data_version").fetchone()
+            (found,) = self.db.execute("PRAGMA data_version").fetchone()
             return int(found)
 
     def overwrite(self, numbers: Sequence[int], events: Sequence[Event], moments: Sequence[float]) -> None:
@@ -353,8 +366,8 @@ class Store:
         names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "p", "sum"]
         with self._errors:
             # With this pragma SQLite overwrites deleted and changed contents with zeros.
-            self._db.execute("PRAGMA secure_delete=ON")
-            self._db.executemany(
+            self.db.execute("PRAGMA secure_delete=ON")
+            self.db.executemany(
                 f"UPDATE events SET {', '.join(f'{name} = ?' for name in names)} WHERE seq = ?", found
             )
 
@@ -367,9 +380,9 @@ class Store:
             Another process is reading the file, so that the log still has deleted content.
         """
         with self._errors:
-            self._db.execute("PRAGMA secure_delete=ON")
-            self._db.execute("VACUUM")
-            (is_busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self.db.execute("PRAGMA secure_delete=ON")
+            self.db.execute("VACUUM")
+            (is_busy, *_) = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:
             raise OSError(
                 f"{brief(self.path, 200)}: another process is reading the session, so its log still has"
@@ -378,16 +391,14 @@ class Store:
 
     def state(self, key: str) -> str | None:
         with self._errors:
-            row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
+            row = self.db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] != sum_of(key, row[0]):
                 raise ValueError(f"the value of {key} has a wrong checksum")
             return None if row is None else str(row[0])
 
     def set_state(self, key: str, value: str) -> None:
         with self._errors:
-            self._db.execute(
-                "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
-            )
+            self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value)))
 
     # Positions on the page, which only sessions of web pages have.
 
@@ -396,15 +407,15 @@ class Store:
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
         with self._errors:
             if not self._has_places():
-                self._db.execute(PLACES)
-            self._db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
+                self.db.execute(PLACES)
+            self.db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
         """Return where chosen items were shown on the page: the position by event number of the answer."""
         with self._errors:
             if not self._has_places():
                 return {}
-            rows = self._db.execute("SELECT seq, place, sum FROM places").fetchall()
+            rows = self.db.execute("SELECT seq, place, sum FROM places").fetchall()
             for seq, place, total in rows:
                 if total != sum_of(seq, place):
                     raise ValueError(
@@ -416,11 +427,11 @@ class Store:
     def forget_places(self, numbers: Iterable[int]) -> None:
         with self._errors:
             if self._has_places():
-                self._db.executemany("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
+                self.db.executemany("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
 
     def _has_places(self) -> bool:
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'places'"
-        return bool(self._db.execute(query).fetchone()[0])
+        return bool(self.db.execute(query).fetchone()[0])
 
     def leases(self) -> dict[int, tuple[str, float]]:
         """Return the leases by question number: the person, and the end of the lease in seconds since 1970.
@@ -429,7 +440,7 @@ class Store:
         lease ends.
         """
         with self._errors:
-            rows = self._db.execute(
+            rows = self.db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"
             ).fetchall()
             for question, who, until, total in rows:
@@ -440,8 +451,8 @@ class Store:
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
         with self._errors:
-            self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
+            self.db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
         with self._errors:
-            self._db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])
+            self.db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

@@ -33,11 +33,13 @@ class Asker:
         self._study, self._session = study, session
         self.counts = counts
         self._n_leaves = len(study.items)
-        self._withdrawn: frozenset[int] = frozenset()
         self._listed = counts["list"]
         self._gold = {key_of(row) for row in study.gold.rows}
         #: Questions of the study's list that people left unanswered. They are asked again.
         self.returned: deque[Row] = deque()
+        #: The leaves that cannot be shown, see `find_withdrawn`.
+        self.withdrawn: frozenset[int] = frozenset()
+        self.find_withdrawn()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
         """Return question `number` (from 1) of a person; None if the person was asked all questions already.
@@ -45,14 +47,13 @@ class Asker:
         `held` is the session's question whose answer can still be taken back. The learner does not ask this
         question again. `known` returns the leaves of all questions that the person was asked.
         """
-        self._withdrawn = self.withdrawn()
         found = self._gold_question(who, number, known) or self._by_shares(who, held, known)
         if found is not None:
             self.counts[found[2]] += 1
         return found
 
-    def withdrawn(self) -> frozenset[int]:
-        """Return the leaves that cannot be shown: retired items, and items that the study does not have.
+    def find_withdrawn(self) -> None:
+        """Find the leaves that cannot be shown: retired items, and items that the study does not have.
 
         An item that is added to the session while the study runs is shown only after a restart of the server.
         """
@@ -65,10 +66,10 @@ class Asker:
         gone = (
             [leaf for leaf, item in enumerate(self._study.items) if item.name in retired] if retired else []
         )
-        return frozenset((*gone, *range(shown, n)))
+        self.withdrawn = frozenset((*gone, *range(shown, n)))
 
     def _is_shown(self, row: Sequence[int]) -> bool:
-        return self._withdrawn.isdisjoint(row)
+        return self.withdrawn.isdisjoint(row)
 
     def _gold_question(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question with a known answer ("gold") if one is due for this person, else None.
@@ -116,9 +117,7 @@ class Asker:
         if name == "list":
             return self._from_list(who, known)
         is_random = name in ("random", "heldout")
-        if is_random and (
-            self._study.question == "triplet" or self._session.n_leaves > len(self._study.items)
-        ):
+        if is_random and (self._study.question == "triplet" or self._n_leaves > len(self._study.items)):
             return self._random_question(name, who, known)
         questions = self._session.ask(who=who, lease=LEASE, sampler=name)
         for number, row in questions:
@@ -128,7 +127,7 @@ class Asker:
         return None
 
     def _from_learner(self, who: str, held: int | None) -> Asked | None:
-        questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
+        questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE)
         found = [
             (number, row)
             for (number, row), sampler in zip(questions, questions.samplers, strict=True)
@@ -158,7 +157,7 @@ class Asker:
         return None
 
     def _random_question(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        shown = [leaf for leaf in range(len(self._study.items)) if leaf not in self._withdrawn]
+        shown = [leaf for leaf in range(len(self._study.items)) if leaf not in self.withdrawn]
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
         for _ in range(_DRAWS if len(shown) > 2 else 0):

@@ -73,6 +73,8 @@ class StudyState:
         #: Prolific, is deleted; None to keep the ids.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
+        #: The number of choices in a question, without "none".
+        self._n_choices = 3 if study.question == "odd" else 2
         #: The person whom the session must still forget.
         self.to_forget: str | None = None
         self.tables: Tables
@@ -97,7 +99,7 @@ class StudyState:
                 self.people[person.id] = person
                 seen[person.id] = min(at, now)
             self.seen = {**seen, **{who: at for who, at in self.seen.items() if who in seen}}
-            self._asker = Asker(self.study, self.session, tables.counts())
+            self.asker = Asker(self.study, self.session, tables.counts())
             self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
             self._excluded &= self.people.keys()
@@ -109,23 +111,25 @@ class StudyState:
     # Presence.
 
     def touch(self, who: str) -> Person:
-        """Record that a person was seen now; return the person."""
+        """Record in `seen` that a person was seen now; return the person."""
         person = self.people.get(who)
         if person is None:
             raise RefusedError("unknown", 403)
-        if who in self._active and not self.is_here(who):
+        now = self.clock.now()
+        if who in self._active and not self.is_here(who, now):
             self._gone.add(who)
-        self.seen[who] = self.clock.now()
+        self.seen[who] = now
         return person
 
-    def is_here(self, who: str) -> bool:
+    def is_here(self, who: str, now: float) -> bool:
         """Return True if a person takes part: not at the end, and seen in the last `leave_after` seconds."""
         if who not in self._active or who in self._gone:
             return False
-        return self.seen[who] > self.clock.now() - self.study.leave_after
+        return self.seen[who] > now - self.study.leave_after
 
     def here(self) -> int:
-        return sum(map(self.is_here, self._active))
+        now = self.clock.now()
+        return sum(self.is_here(who, now) for who in self._active)
 
     def is_full(self) -> bool:
         """Return True if the study has its largest number of people: finished, or taking part now."""
@@ -144,15 +148,16 @@ class StudyState:
             if most is None:
                 continue
             others = self._cells.get((each.name, each.value(str(chosen)) or ""), set()) - {who}
-            if sum(self._counts(other) for other in others) >= most:
+            now = self.clock.now()
+            if sum(self._counts(other, now) for other in others) >= most:
                 return False
         return True
 
-    def _counts(self, who: str) -> bool:
+    def _counts(self, who: str, now: float) -> bool:
         """Return True if a person counts for quotas: finished and not excluded, or taking part now."""
         person = self.people.get(who)
         is_valid = person is not None and person.outcome == "done" and who not in self._excluded
-        return is_valid or self.is_here(who)
+        return is_valid or self.is_here(who, now)
 
     def may_continue(self, who: str) -> bool:
         """Return True if a person may continue; False for a person who left, if the study is now full."""
@@ -169,12 +174,10 @@ class StudyState:
                 self.n_done += person.outcome == "done"
             else:
                 self._active.add(person.id)
-        now = self.clock.now()
-        self.seen[person.id] = now
         self._gone.discard(person.id)
         self._released.discard(person.id)
         if before is not None:
-            self.tables.update_person(person, now)
+            self.tables.update_person(person, self.seen[person.id])
         return person
 
     def join(
@@ -199,6 +202,7 @@ class StudyState:
         if platform is not None:
             known = self.tables.person_of(platform)
             if known is not None and known in self.people:
+                self.seen[known] = self.clock.now()
                 return self._keep(self.people[known])
         if self.status == CLOSED:
             raise RefusedError("over", 403)
@@ -206,7 +210,8 @@ class StudyState:
             raise RefusedError("full", 403)
         stage = SCREENING if self.study.screening else self._after_screening
         person = Person(secrets.token_hex(10), stage, language)
-        self.tables.add_person(person, self.clock.now(), parameter, platform)
+        now = self.seen[person.id] = self.clock.now()
+        self.tables.add_person(person, now, parameter, platform)
         self.tables.note(person.id, details or {})
         return self._keep(person)
 
@@ -274,7 +279,7 @@ class StudyState:
         if person.tried is None:
             choice = int(given) if given in ("1", "2", "3") else 0
             trial = self.practice(person)
-            if trial is None or not 1 <= choice <= len(trial.choices):
+            if trial is None or not 1 <= choice <= self._n_choices:
                 raise RefusedError("no choice")
             if trial.answer(choice) == self.study.practice.answers[number]:
                 right = int(self.tables.details_of(person.id).get("practice_right", 0)) + 1
@@ -313,7 +318,7 @@ class StudyState:
             return replace(person, stage=BREAK, trial=None)
         held = None if person.held is None else person.held.trial.question
         number = person.n_done + 1
-        found = self._asker.next(person.id, number, held, lambda: self.tables.known(person.id))
+        found = self.asker.next(person.id, number, held, lambda: self.tables.known(person.id))
         if found is None:
             return replace(person, stage=after, trial=None)
         question, leaves, sampler = found
@@ -325,13 +330,14 @@ class StudyState:
         return replace(person, trial=trial)
 
     def is_withdrawn(self, who: str) -> bool:
+        self.asker.find_withdrawn()
         trial = self.people[who].trial
-        return trial is not None and not self._asker.withdrawn().isdisjoint(trial.leaves)
+        return trial is not None and not self.asker.withdrawn.isdisjoint(trial.leaves)
 
     def renewed(self, person: Person) -> Person:
         """Return the person; replace the current question if one of its items was retired."""
         old = person.trial
-        if old is None or not self.is_withdrawn(person.id):
+        if old is None or self.asker.withdrawn.isdisjoint(old.leaves):
             return person
         self.tables.drop_trial(person.id, old.number)
         self.session.release([old.question])
@@ -364,13 +370,13 @@ class StudyState:
         if trial is None or number != trial.number:
             raise RefusedError("not asked", 403)
         is_late = measured.is_late and self.study.max_seconds is not None
-        if not (0 if self.study.allow_none or is_late else 1) <= choice <= len(trial.choices):
+        if not (0 if self.study.allow_none or is_late else 1) <= choice <= self._n_choices:
             raise RefusedError("no choice")
         if self.study.must_play and not is_late and self._is_unheard(trial, measured):
             raise RefusedError("not played")
         if not self.may_continue(who):
             raise RefusedError("too_late", 403)
-        now = self.clock.now()
+        now = self.seen[who]
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
             # A double click answers a question that the person has not seen yet. Show the question again.
@@ -432,19 +438,20 @@ class StudyState:
 
         An answer is final when it can no longer be taken back.
         """
-        self.settle(self.clock.now() - self.study.undo_seconds)
-        if self._has_old_ids() and self.delete_after is not None:
-            self._deleted_at = self.clock.now()
-            self.tables.delete_ids_before(self._deleted_at - self.delete_after, self._id_parameters)
+        now = self.clock.now()
+        self.settle(now - self.study.undo_seconds)
+        if self._has_old_ids(now) and self.delete_after is not None:
+            self._deleted_at = now
+            self.tables.delete_ids_before(now - self.delete_after, self._id_parameters)
         for who in self._active - self._released:
-            if not self.is_here(who):
+            if not self.is_here(who, now):
                 self._gone.add(who)
                 self._released.add(who)
                 for trial in (self.people[who].trial, self.people[who].later):
                     if trial is not None:
                         self.session.release([trial.question])
                         if trial.sampler == "list":
-                            self._asker.returned.append(trial.leaves)
+                            self.asker.returned.append(trial.leaves)
 
     def exclude(self, people: set[str], n_done: int) -> None:
         """Record the people whom the rules exclude, so that other people can take part instead.
@@ -466,22 +473,23 @@ class StudyState:
             if person.held is not None and person.held.at <= before:
                 self.people[person.id] = self._settled(person)
 
-    def _has_old_ids(self) -> bool:
-        return self.delete_after is not None and self.clock.now() > self._deleted_at + _DELETE_EVERY
+    def _has_old_ids(self, now: float) -> bool:
+        return self.delete_after is not None and now > self._deleted_at + _DELETE_EVERY
 
     def is_untidy(self) -> bool:
-        if self._has_old_ids():
+        now = self.clock.now()
+        if self._has_old_ids(now):
             return True
-        before = self.clock.now() - self.study.undo_seconds
+        before = now - self.study.undo_seconds
         return any(
             person.held is not None and person.held.at <= before for person in self.people.values()
-        ) or any(not self.is_here(who) for who in self._active - self._released)
+        ) or any(not self.is_here(who, now) for who in self._active - self._released)
 
     # Values for the dashboard.
 
     def asked(self) -> dict[str, int]:
         """Return the number of questions that each sampler has chosen."""
-        return dict(self._asker.counts)
+        return dict(self.asker.counts)
 
     def history(self) -> list[tuple[float, float, float, float]]:
         """Return the held-out accuracy over time: number of answers, accuracy, lower and upper bounds."""

@@ -87,6 +87,8 @@ class Writer:
                 self._state.load()
                 self._is_stale = False
             with self._state.session.transaction():
+                # Other processes may have retired items since the last transaction.
+                self._state.asker.find_withdrawn()
                 end = time.monotonic() + _LONGEST
                 for job in jobs:
                     if results and time.monotonic() > end:

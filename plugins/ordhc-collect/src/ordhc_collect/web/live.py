@@ -124,7 +124,7 @@ class Live:
                 await self._writer.do(lambda state: state.keep_history(kept))
             elif summary.n_answers != history[-1][0]:
                 history = [*history, point]
-        people = list(self._state.people.copy().values())
+        people, now = list(self._state.people.copy().values()), self._state.clock.now()
         outcomes: dict[str, int] = {}
         for person in people:
             if person.outcome is not None:
@@ -134,7 +134,7 @@ class Live:
         return Snapshot(
             version,
             summary,
-            sum(self._state.is_here(person.id) for person in people),
+            sum(self._state.is_here(person.id, now) for person in people),
             len(people),
             outcomes,
             outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),

@@ -1,12 +1,10 @@
-"""Convert errors of SQLite to errors of ordhc, and make SQL statements interruptible."""
+"""Make SQL statements interruptible."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
-from ordhc.errors import InputError
-
-__all__ = ["Errors", "Watch"]
+__all__ = ["Watch"]
 
 #: The number of steps of SQLite's virtual machine between two checks; about a millisecond.
 _STEPS = 10_000
@@ -14,21 +12,6 @@ _STEPS = 10_000
 #: steps for an empty session, and 0.4 for each byte of a session with 300,000 answers.
 _AT_LEAST = 100_000
 _PER_BYTE = 20
-
-
-class Errors:
-    """A context manager that passes errors of reading a file to `explain`, which raises a clearer error."""
-
-    def __init__(self, explain: Callable[[BaseException], None]) -> None:
-        self._explain = explain
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        reading = (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError)
-        if isinstance(error, reading) and not isinstance(error, InputError):
-            self._explain(error)
 
 
 class Watch:
