@@ -1,6 +1,7 @@
 """Common calls do not jump between many files, so that a reader can follow them."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,11 +59,21 @@ def drawing(_):
     return lambda: ordhc.posterior(data)
 
 
-def asking(folder):
-    session = ordhc.Session(folder / "answers.ordhc", NAMES)
+def session(folder):
+    found = ordhc.Session(folder / "answers.ordhc", NAMES)
     for at in range(30):
-        session.tell(session.ask(who=f"p{at % 3}").ids, [0], who=f"p{at % 3}")
-    return lambda: session.ask(who="p1")
+        found.tell(found.ask(who=f"p{at % 3}").ids, [0], who=f"p{at % 3}")
+    return found
+
+
+def asking(folder):
+    return partial(session(folder).ask, who="p1")
+
+
+def telling(folder):
+    found = session(folder)
+    questions = iter([found.ask(who=who).ids for who in ("p1", "p2")])
+    return lambda: found.tell(next(questions), [0], who="p1")
 
 
 @pytest.mark.parametrize(
@@ -71,9 +82,10 @@ def asking(folder):
         (in_command, 150),
         (clustering, 75),
         (drawing, 55),
-        (asking, 50),
+        (asking, 27),
+        (telling, 17),
     ],
-    ids=["ordhc cluster", "cluster", "posterior", "ask"],
+    ids=["ordhc cluster", "cluster", "posterior", "ask", "tell"],
 )
 def test_calls_stay_in_few_files(tmp_path, prepared, most):
     call = prepared(tmp_path)
