@@ -7,11 +7,11 @@ use super::graph::{FILLED, Graph, PATIENCE, Rules, SHARE};
 use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
 use super::pairs::SparsePairs;
 use super::rounds::reduce;
-use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
 use crate::agglomerate::engine::Engine;
 use crate::agglomerate::matrix::{Layout, Matrix, Values};
 use crate::agglomerate::task::{Input, Task};
+use crate::agglomerate::tied_clusters::Clusters;
 use crate::agglomerate::tolerance::{Tolerance, rounding};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
@@ -19,6 +19,7 @@ use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
+use crate::sorting::sort_by;
 use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 
 /// The meaning of pairs that aren't stored.
@@ -206,10 +207,6 @@ impl<'a> SparseJob<'a> {
         Ok(tree.merges().iter().zip(known).map(rank).collect())
     }
 
-    fn collected(&self, links: impl Iterator<Item = Link>) -> Result<Vec<Link>> {
-        memory::collected("the links of leaves", self.pairs.len(), links)
-    }
-
     fn fold(&self, x: f64, y: f64) -> f64 {
         match self.rule {
             Rule::Single => x.max(y),
@@ -229,11 +226,11 @@ impl<'a> SparseJob<'a> {
         let monitor = self.rules.monitor;
         let negative = links.clone().filter(|link| link.value < 0.0);
         match (self.rule, self.missing) {
-            (Rule::Single, Missing::Ignore) => clusters.join(self.collected(links)?, NO_BAR, monitor),
+            (Rule::Single, Missing::Ignore) => clusters.join(links, (self.pairs.len(), NO_BAR), monitor),
             (Rule::Complete, Missing::Ignore) => clusters.reduce::<LeastOfKnown>(links, self.rules).map(|_| ()),
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
-                clusters.join(self.collected(links)?, 0.0, monitor)?;
+                clusters.join(links, (self.pairs.len(), 0.0), monitor)?;
                 // Clusters with a positive edge between them have merged, and an edge with similarity 0 is the same as
                 // no edge. So only edges with negative similarity matter from here on.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
@@ -241,7 +238,8 @@ impl<'a> SparseJob<'a> {
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
                 clusters.record(|merges| merge_somewhere_unlinked((&names, &sizes), &below, groups, merges));
                 let below = clusters.contracted(below.into_iter(), f64::max, monitor)?;
-                clusters.join(below, NO_BAR, monitor)
+                let most = below.len();
+                clusters.join(below.into_iter(), (most, NO_BAR), monitor)
             }
             (Rule::Complete, Missing::Zero) => {
                 let sizes = clusters.sizes.clone();
@@ -281,7 +279,7 @@ impl<'a> SparseJob<'a> {
 }
 
 struct Merged {
-    forest: Forest,
+    clusters: Clusters<'static>,
     /// For each leaf: the size of the cluster with this name, or 0 if there is none.
     sizes: Vec<f64>,
     merges: Vec<RawMerge>,
@@ -289,7 +287,7 @@ struct Merged {
 
 impl Merged {
     fn leaves(n: usize) -> Self {
-        Self { forest: Forest::new(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
+        Self { clusters: Clusters::without_lookup(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
     }
 
     fn names(&self) -> Vec<u32> {
@@ -300,7 +298,7 @@ impl Merged {
         let before = self.merges.len();
         let result = make(&mut self.merges);
         for &RawMerge { i, j, .. } in &self.merges[before..] {
-            self.forest.leaves.attach(j as u32, i as u32);
+            self.clusters.leaves.attach(j as u32, i as u32);
         }
         self.add_sizes(before);
         result
@@ -322,11 +320,18 @@ impl Merged {
         self.record(|merges| reduce::<K>(graph, rules, merges))
     }
 
-    fn join(&mut self, links: Vec<Link>, bar: f64, monitor: &Monitor) -> Result<()> {
+    /// Merges the clusters that are connected by at most `most` edges with similarities above `bar`, in descending order
+    /// of similarity (Kruskal 1956).
+    fn join(&mut self, links: impl Iterator<Item = Link>, (most, bar): (usize, f64), monitor: &Monitor) -> Result<()> {
+        entered!(sparse_single);
+        let edge = |link: Link| RawMerge { i: link.a as usize, j: link.b as usize, similarity: link.value };
+        let edges = links.filter(|link| link.value > bar).map(edge);
+        let mut edges = memory::collected("the links of leaves", most, edges)?;
+        sort_by(&mut edges, RawMerge::by_similarity, monitor)?;
         let before = self.merges.len();
-        self.forest.join(links, bar, &mut self.merges, monitor)?;
+        self.clusters.join_all(edges, &mut self.merges, monitor)?;
         self.add_sizes(before);
-        Ok(())
+        monitor.advance((self.merges.len() - before) as u64)
     }
 
     fn contracted(
@@ -336,7 +341,7 @@ impl Merged {
         monitor: &Monitor,
     ) -> Result<Vec<Link>> {
         let n = self.sizes.len();
-        let of: Vec<u32> = (0..n as u32).map(|leaf| self.forest.leaves.find(leaf)).collect();
+        let of: Vec<u32> = (0..n as u32).map(|leaf| self.clusters.leaves.find(leaf)).collect();
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
