@@ -2,7 +2,7 @@
 //! that merge.
 
 use super::matrix::Matrix;
-use super::nearest::{Linkage, Nearest, nearest_of};
+use super::nearest::Linkage;
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
@@ -116,13 +116,5 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         }
         sizes[i] += sizes[j];
         Ok(())
-    }
-
-    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
-        let n = self.sizes.len();
-        let row = &self.values[i * n..(i + 1) * n];
-        // The similarity of a cluster with itself is minus infinity, so that it is never its own nearest.
-        let values: Vec<f64> = active.iter().map(|&k| row[k]).collect();
-        Ok(nearest_of(active, &values, Tolerance::GRID))
     }
 }
