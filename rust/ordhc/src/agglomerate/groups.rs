@@ -31,7 +31,7 @@ const MOST: usize = 2048;
 /// clusters left, this would be slower.
 const LITTLE: usize = 2;
 
-type Rest = (Similarities<'static>, Vec<RawMerge>);
+type Rest = (Similarities, Vec<RawMerge>);
 
 /// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
 /// clusters and the merges. Returns `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
@@ -121,7 +121,7 @@ fn merges_within<U: Update>(
     groups.retain(|leaves: &Vec<u32>| leaves.len() > 1);
     let found = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
-        let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
+        let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about };
         let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
         let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
         let rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;

@@ -54,7 +54,7 @@
 //! fits and rounds merge few pairs.
 //!
 //! A round needs the columns of merging clusters. `Columns` copies them from eight rows at a time, because reading a
-//! single column loads a cache line for each value. `Store` is memory of the engine or of the caller.
+//! single column loads a cache line for each value.
 //!
 //! **Ties.** Among tied pairs, the lexicographically smallest pair of names merges first. A merged cluster keeps the
 //! smaller name of the two clusters, so the order of reciprocal merges does not matter, even under ties. Single,
@@ -107,7 +107,6 @@ mod single;
 mod spanning_tree;
 mod sparse;
 mod square;
-mod store;
 mod task;
 mod threads;
 mod tied_clusters;
