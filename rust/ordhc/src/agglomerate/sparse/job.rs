@@ -234,9 +234,8 @@ impl<'a> SparseJob<'a> {
                 // Clusters with a positive edge between them have merged, and an edge with similarity 0 is the same as
                 // no edge. So only edges with negative similarity matter from here on.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
-                let (names, groups) = clusters.groups(within);
-                let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
-                clusters.record(|merges| merge_somewhere_unlinked((&names, &sizes), &below, groups, merges));
+                let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
+                clusters.record(|merges| merge_somewhere_unlinked(&graph, groups, merges));
                 let below = clusters.contracted(below.into_iter(), f64::max, monitor)?;
                 let most = below.len();
                 clusters.join(below.into_iter(), (most, NO_BAR), monitor)
@@ -271,9 +270,10 @@ impl<'a> SparseJob<'a> {
         below: Vec<Link>,
         within: Option<&Partition>,
     ) -> Result<()> {
-        let (names, groups) = clusters.groups(within);
-        clusters.record(|merges| merge_unlinked(&names, &below, groups, merges));
-        let below = clusters.contracted(below.into_iter(), K::fold, self.rules.monitor)?;
+        let monitor = self.rules.monitor;
+        let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
+        clusters.record(|merges| merge_unlinked(&graph, groups, merges));
+        let below = clusters.contracted(below.into_iter(), K::fold, monitor)?;
         clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
     }
 }
@@ -314,10 +314,14 @@ impl Merged {
         if links.clone().next().is_none() {
             return Ok(Vec::new());
         }
+        let graph = self.graph(links, rules.monitor)?;
+        self.record(|merges| reduce::<K>(graph, rules, merges))
+    }
+
+    fn graph(&self, links: impl Iterator<Item = Link> + Clone, monitor: &Monitor) -> Result<Graph> {
         let names = self.names();
         let sizes = names.iter().map(|&name| self.sizes[name as usize]).collect();
-        let graph = Graph::new(names, sizes, links, rules.monitor)?;
-        self.record(|merges| reduce::<K>(graph, rules, merges))
+        Graph::new(names, sizes, links, monitor)
     }
 
     /// Merges the clusters that are connected by at most `most` edges with similarities above `bar`, in descending order
@@ -345,13 +349,13 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
-        let names = self.names();
+    /// Returns the clusters in each initial cluster, as indices in [`Merged::names`].
+    fn groups(&self, within: Option<&Partition>) -> Vec<Vec<u32>> {
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
-        for (at, &name) in names.iter().enumerate() {
-            groups[within.map_or(0, |within| within.cluster_of()[name as usize] as usize)].push(at as u32);
+        for (name, at) in self.names().into_iter().zip(0..) {
+            groups[within.map_or(0, |within| within.cluster_of()[name as usize] as usize)].push(at);
         }
-        (names, groups)
+        groups
     }
 
     /// Merges the remaining clusters within each initial cluster, in the order of their names. No pair of leaves
@@ -363,7 +367,7 @@ impl Merged {
             let low = &mut lowest[initial.cluster_of()[merge.i] as usize];
             *low = low.min(merge.similarity);
         }
-        let (names, groups) = self.groups(Some(initial));
+        let (names, groups) = (self.names(), self.groups(Some(initial)));
         self.record(|merges| {
             for (group, low) in groups.iter().zip(lowest) {
                 let similarity = if low == f64::INFINITY { f64::NEG_INFINITY } else { low };
