@@ -49,12 +49,8 @@ impl Matrix<'_> {
                 }
             }
             Layout::Square => {
-                let row = &slice[leaf * n..(leaf + 1) * n];
                 for (value, &other) in out.iter_mut().zip(others) {
-                    let other = other as usize;
-                    let x = row[other].float();
-                    let x = if self.about.facts.symmetric { x } else { 0.5 * x + 0.5 * slice[other * n + leaf].float() };
-                    *value = sign * x;
+                    *value = sign * self.value(slice, leaf, other as usize);
                 }
             }
         });
@@ -62,34 +58,25 @@ impl Matrix<'_> {
 
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
-        let (n, first, second) = (self.about.n, a.min(b) as usize, a.max(b) as usize);
         let sign = if self.about.dissimilarity { -1.0 } else { 1.0 };
-        with_values!(self.values, slice => sign * match self.about.layout {
-            Layout::Condensed => slice[Triangle::new(n).index(first, second)].float(),
-            Layout::Square if self.about.facts.symmetric => slice[first * n + second].float(),
-            Layout::Square => 0.5 * slice[first * n + second].float() + 0.5 * slice[second * n + first].float(),
-        })
+        with_values!(self.values, slice => sign * self.value(slice, a as usize, b as usize))
+    }
+
+    /// Returns the value of the pair of leaves `i` and `j`, read from row `i` if the layout has both.
+    #[inline(always)]
+    fn value<T: Number>(&self, slice: &[T], i: usize, j: usize) -> f64 {
+        let About { layout, n, facts, .. } = self.about;
+        match layout {
+            Layout::Condensed => slice[Triangle::new(n).index(i, j)].float(),
+            Layout::Square if facts.symmetric => slice[i * n + j].float(),
+            Layout::Square => 0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float(),
+        }
     }
 
     pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
-        let n = self.about.n;
         let turn = self.about.turn(squared);
-        wide!(with_values!(self.values, slice => match self.about.layout {
-            Layout::Condensed => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(slice[Triangle::new(n).index(i, j)].float());
-                }
-            }
-            Layout::Square if self.about.facts.symmetric => {
-                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
-                    *value = turn(x.float());
-                }
-            }
-            Layout::Square => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
-                }
-            }
+        wide!(with_values!(self.values, slice => for (value, i) in out.iter_mut().zip(others) {
+            *value = turn(self.value(slice, j, i));
         }));
     }
 
@@ -149,7 +136,7 @@ impl Matrix<'_> {
                 }
                 if !self.about.facts.symmetric {
                     for (to, j) in out.iter_mut().zip(i + 1..n) {
-                        *to = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                        *to = turn(self.value(slice, i, j));
                     }
                 }
             }
