@@ -6,7 +6,7 @@ use super::centers;
 use super::chain::Chain;
 use super::choose::{Strategy, choose};
 use super::condensed_rows::CondensedRows;
-use super::constraints::{KeptApart, with_last};
+use super::constraints::with_last;
 use super::doubts::Doubts;
 use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
@@ -155,18 +155,19 @@ impl Task<'_> {
         if let Some(sizes) = self.sizes() {
             rows.set_sizes(sizes, *self.rule == Rule::Ward);
         }
-        let mut rows = KeptApart::new(&mut rows, self.constraints);
+        if let Some(constraints) = self.constraints {
+            rows.keep_apart(constraints.apart());
+        }
         // If similarities are nearly but not exactly equal, the order in which reciprocal pairs merge can change the
         // tree. So merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
         // Finally, merge the clusters that the constraints have kept apart.
-        rows.release();
         let mut is_left = vec![true; self.about.n];
         within.iter().chain(&after).for_each(|merge| is_left[merge.j] = false);
         let mut left: Vec<usize> = (0..self.about.n).filter(|&cluster| is_left[cluster]).collect();
+        rows.release(&left);
         let last = if left.len() > 1 { among(&mut rows, left.clone(), &mut left, monitor)? } else { Found::default() };
-        let rows = rows.linkage;
         if doubtful || last.doubtful || rows.is_doubtful() {
             monitor.warn(
                 "values of very different size cancel out: some similarities of clusters are smaller than their \
