@@ -45,7 +45,7 @@ mod recorded {
         naive nearest_pair row_update doubts precise_matrix centers centers_keys
         all_largest passes grown_in_square grown_in_place tied_clusters tied_in_space
         // agglomerate: sparse similarities.
-        sparse_single sparse_lists sparse_hub sparse_rows sparse_table sparse_zeros sparse_some_zeros
+        sparse_single sparse_rounds sparse_lists sparse_hub sparse_rows sparse_table sparse_zeros sparse_some_zeros
         sparse_in_full
         // similarity
         adds_direct adds_private_copies adds_bucketed adds_sorted adds_sparse adds_runs adds_runs_merged

@@ -1,7 +1,7 @@
 //! The nearest-neighbour chain on a sparse graph, and lists of edges for the chain. A merge moves the edges of the
 //! cluster with fewer edges one by one to the other cluster.
 
-use super::graph::{Graph, Near, Rules, nearest};
+use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
 use crate::error::Result;
 use crate::memory;
@@ -11,6 +11,9 @@ use crate::tree::RawMerge;
 mod hub;
 
 use hub::Hub;
+
+/// A cluster with at least this number of edges has an index of its edges, sorted by similarity.
+const HUB: usize = 256;
 
 /// Clusters and the edges between them, with the methods that a nearest-neighbour chain needs. A cluster is given by
 /// its index in the initial graph. A merged cluster gets the index of one of the two clusters.
@@ -79,6 +82,7 @@ pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
+    hub_from: usize,
     stamps: Vec<u32>,
     stamp: u32,
 }
@@ -96,13 +100,18 @@ struct Row<K: Summary> {
 }
 
 impl<'m, K: Summary> Lists<'m, K> {
-    pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
+    pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         entered!(sparse_lists);
+        memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
-        let rows = graph.rows.into_iter().map(|entries| Row::new(entries, &clusters, rules.hub)).collect();
+        // Tests set `share` to other values, so that graphs with few edges reach every code path. For the same reason,
+        // they need hubs with few edges.
+        let hub_from = if rules.share == SHARE { HUB } else { 3 };
+        let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
+        let rows = (0..graph.len()).map(row).collect();
         let stamps = vec![0; clusters.len()];
-        Self { clusters, rows, rules, stamps, stamp: 0 }
+        Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
@@ -128,7 +137,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         let (kept, dropped): (Vec<Entry>, Vec<Entry>) =
             self.rows[large].entries.iter().partition(|&entry| common(entry));
         dropped.iter().for_each(|entry| self.rows[entry.cluster as usize].remove(large));
-        self.rows[large] = Row::new(kept, &self.clusters, self.rules.hub);
+        self.rows[large] = Row::new(kept, &self.clusters, self.hub_from);
     }
 }
 
@@ -181,8 +190,8 @@ impl<K: Summary> Linked for Lists<'_, K> {
                     Entry { value: K::fold(other.value, entry.value), count: other.count + entry.count, ..entry }
                 }
             };
-            self.rows[large].set(link, &self.clusters, self.rules.hub);
-            self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.rules.hub);
+            self.rows[large].set(link, &self.clusters, self.hub_from);
+            self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.hub_from);
         }
         large
     }

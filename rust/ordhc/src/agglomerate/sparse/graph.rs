@@ -15,8 +15,13 @@ use crate::monitor::Monitor;
 pub(super) struct Graph {
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
-    /// The edges of each cluster.
-    pub(super) rows: Vec<Vec<Entry>>,
+    pub(super) chunks: Vec<Chunk>,
+}
+
+pub(super) struct Chunk {
+    pub(super) first: usize,
+    pub(super) ends: Vec<usize>,
+    pub(super) entries: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,39 +49,51 @@ impl Graph {
             names.iter().enumerate().for_each(|(at, &name)| number[name as usize] = at as u32);
         }
         let at = |name: u32| if consecutive { name } else { number[name as usize] };
-        let mut lens = memory::filled(WHAT, 0, k)?;
+        let mut starts = memory::filled(WHAT, 0, k + 1)?;
         for (place, link) in links.clone().enumerate() {
             if place % BLOCK == 0 {
                 monitor.check()?;
             }
-            lens[at(link.a) as usize] += 1;
-            lens[at(link.b) as usize] += 1;
+            starts[at(link.a) as usize + 1] += 1;
+            starts[at(link.b) as usize + 1] += 1;
         }
-        memory::check(WHAT, (size_of::<Entry>() * lens.iter().sum::<usize>()) as u64)?;
-        let mut rows: Vec<Vec<Entry>> = lens.into_iter().map(Vec::with_capacity).collect();
+        for cluster in 0..k {
+            starts[cluster + 1] += starts[cluster];
+        }
+        let ends = memory::collected(WHAT, k, starts[1..].iter().copied())?;
+        let mut entries = memory::filled(WHAT, Entry { cluster: 0, count: 0, value: 0.0 }, starts[k])?;
         for (place, Link { a, b, count, value }) in links.enumerate() {
             if place % BLOCK == 0 {
                 monitor.check()?;
             }
             let (a, b) = (at(a), at(b));
-            rows[a as usize].push(Entry { cluster: b, count, value });
-            rows[b as usize].push(Entry { cluster: a, count, value });
+            for (from, cluster) in [(a, b), (b, a)] {
+                entries[starts[from as usize]] = Entry { cluster, count, value };
+                starts[from as usize] += 1;
+            }
         }
-        Ok(Self { names, sizes, rows })
+        Ok(Self { names, sizes, chunks: vec![Chunk { first: 0, ends, entries }] })
     }
 
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }
 
+    pub(super) fn row(&self, cluster: usize) -> &[Entry] {
+        let chunk = &self.chunks[self.chunks.partition_point(|chunk| chunk.first <= cluster) - 1];
+        let at = cluster - chunk.first;
+        let start = if at == 0 { 0 } else { chunk.ends[at - 1] };
+        &chunk.entries[start..chunk.ends[at]]
+    }
+
     pub(super) fn n_entries(&self) -> usize {
-        self.rows.iter().map(Vec::len).sum()
+        self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
 
     /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let of = |cluster: usize| {
-            let later = self.rows[cluster].iter().filter(move |entry| entry.cluster as usize > cluster);
+            let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
             later.map(move |&Entry { cluster: other, count, value }| Link {
                 a: self.names[cluster],
                 b: self.names[other as usize],
@@ -120,8 +137,7 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// A cluster with at least this number of edges has an index of its edges, sorted by similarity.
-pub(super) const HUB: usize = 256;
+pub(super) const SHARE: usize = 128;
 pub(super) const PATIENCE: usize = 32;
 /// Edges are stored in a table if at least one in `FILLED` pairs of clusters has an edge. The table then needs about
 /// the same memory as lists of edges.
@@ -133,8 +149,9 @@ pub(super) struct Rules<'m> {
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
     pub(super) doubtful: &'m AtomicBool,
-    /// A cluster of `Lists` with at least this number of edges has an index of its edges, sorted by similarity.
-    pub(super) hub: usize,
+    /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries
+    /// in the lists of edges. An edge has two entries, one for each of its clusters.
+    pub(super) share: usize,
     /// A nearest-neighbour chain on `Rows` stops after it has read `patience` times the number of entries in the lists
     /// of edges, because `Rows` are slow to search. A chain on `Lists` has no limit.
     pub(super) patience: usize,

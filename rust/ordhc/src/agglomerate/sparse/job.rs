@@ -3,12 +3,10 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::chain::{self, Lists};
-use super::graph::{FILLED, Graph, HUB, PATIENCE, Rules};
+use super::graph::{FILLED, Graph, PATIENCE, Rules, SHARE};
 use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
 use super::pairs::SparsePairs;
-use super::rows::Rows;
-use super::table::Table;
+use super::rounds::reduce;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
 use crate::agglomerate::engine::Engine;
 use crate::agglomerate::matrix::{Layout, Matrix, Values};
@@ -94,13 +92,21 @@ impl<'a> SparseJob<'a> {
             pairs,
             rule,
             missing,
-            rules: Rules { bar: NO_BAR, tolerance, monitor, doubtful, hub: HUB, patience: PATIENCE, filled: FILLED },
+            rules: Rules {
+                bar: NO_BAR,
+                tolerance,
+                monitor,
+                doubtful,
+                share: SHARE,
+                patience: PATIENCE,
+                filled: FILLED,
+            },
         })
     }
 
     #[cfg(test)]
-    pub(super) fn with(mut self, [hub, patience, filled]: [usize; 3]) -> Self {
-        self.rules = Rules { hub, patience, filled, ..self.rules };
+    pub(super) fn with(mut self, [share, patience, filled]: [usize; 3]) -> Self {
+        self.rules = Rules { share, patience, filled, ..self.rules };
         self
     }
 
@@ -269,36 +275,6 @@ impl<'a> SparseJob<'a> {
         clusters.record(|merges| merge_unlinked(&graph, groups, merges));
         let below = clusters.contracted(below.into_iter(), K::fold, monitor)?;
         clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
-    }
-}
-
-/// Merges clusters by a nearest-neighbour chain as long as the similarity of any two clusters is above `rules.bar`.
-/// Returns the edges that are left.
-fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
-    let mut filled = rules.filled;
-    loop {
-        if (Rules { filled, ..rules }).fills_table(graph.len(), graph.n_entries()) {
-            let mut table = Table::<K>::new(graph, rules)?;
-            chain::run(&mut table, merges, rules.monitor)?;
-            return Ok(table.links());
-        }
-        let mut rows = Rows::<K>::new(graph, rules);
-        let done = chain::run(&mut rows, merges, rules.monitor)?;
-        let is_patient = rows.is_patient();
-        graph = rows.into_graph();
-        if done {
-            return graph.links(rules.monitor);
-        }
-        if !is_patient {
-            let mut lists = Lists::<K>::new(graph, rules);
-            chain::run(&mut lists, merges, rules.monitor)?;
-            return lists.links(rules.monitor);
-        }
-        // The nearest-neighbour chain stopped because `Rows` seem to have enough edges for a table. But `Rows` count an
-        // edge twice if both parts of a merged cluster had an edge to the same cluster, so the true number may be too
-        // small. The next chain would then stop again almost at once. So the number of edges that a table needs is
-        // halved, by doubling `filled`: at least one in `filled` pairs of clusters must have an edge.
-        filled = rules.filled.saturating_mul(2);
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! * `pairs`: the checked input;
 //! * `links`: the edges of the graph. An edge has the stored similarity of two clusters, which merges change;
-//! * `chain`: merges along a nearest-neighbour chain. The edges are stored in `rows`, which apply merges when they are
-//!   next read; or in a `table`, if many pairs of clusters have an edge; or, if reading rows takes too long, in lists,
-//!   between which edges are moved one by one. `hub` is an index for clusters with many edges;
+//! * `rounds`: merges all reciprocal nearest pairs at once, and writes a new, smaller graph;
+//! * `chain`: continues with a nearest-neighbour chain when rounds would merge few pairs. The edges are stored in
+//!   `rows`, which apply merges when they are next read; or in lists, between which edges are moved one by one; or in a
+//!   `table`, if many pairs of clusters have an edge. `hub` is an index for clusters with many edges;
 //! * `zeros`: merges clusters whose similarity is zero. Pairs of leaves that aren't stored count as zero;
 //! * `job`: runs these steps in order. Single linkage is Kruskal's algorithm, in `tied_clusters` of the room above.
 
@@ -14,6 +15,7 @@ mod graph;
 mod job;
 mod links;
 mod pairs;
+mod rounds;
 mod rows;
 mod table;
 mod zeros;

@@ -3,16 +3,17 @@
 use std::marker::PhantomData;
 
 use super::chain::Linked;
-use super::graph::{Graph, Near, Rules, nearest};
+use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
 /// Lists of edges (rows). A merge only appends the shorter of two rows to the longer row. A search for the nearest
-/// cluster reads the whole row, so the total number of edges read is limited.
+/// cluster reads the whole row, so the total number of edges read is limited. Rows cannot be used for the minimum of
+/// all pairs, because a merged cluster then loses an edge that only one of its two parts has.
 pub(super) struct Rows<'m, K: Summary> {
     /// The edges of each cluster. The neighbours in these edges may have been merged, so several edges may lead to the
     /// same cluster.
-    rows: Vec<Vec<Entry>>,
+    entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
     sizes: Vec<f64>,
     clusters: UnionFind,
@@ -28,9 +29,17 @@ impl<'m, K: Summary> Rows<'m, K> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
         entered!(sparse_rows);
         let (k, n_entries) = (graph.len(), graph.n_entries());
-        let Graph { names, sizes, rows } = graph;
+        let Graph { names, sizes, chunks } = graph;
+        let mut entries = Vec::with_capacity(k);
+        for chunk in chunks {
+            let mut start = 0;
+            for &end in &chunk.ends {
+                entries.push(chunk.entries[start..end].to_vec());
+                start = end;
+            }
+        }
         Self {
-            rows,
+            entries,
             names,
             sizes,
             clusters: UnionFind::new(k),
@@ -47,10 +56,9 @@ impl<'m, K: Summary> Rows<'m, K> {
         self.patience > 0
     }
 
-    /// Removes and returns a cluster's row of edges, with one edge for each neighbour. For the minimum of all pairs,
-    /// edges between clusters with a pair of leaves that isn't stored are dropped: no merge can make them complete.
+    /// Removes and returns a cluster's row of edges, with one edge for each neighbour.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
-        let mut row = std::mem::take(&mut self.rows[cluster]);
+        let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();
         let mut kept = 0;
         for from in 0..row.len() {
@@ -69,10 +77,6 @@ impl<'m, K: Summary> Rows<'m, K> {
             }
         }
         row.truncate(kept);
-        if K::ALL && !K::MEAN {
-            let size = self.sizes[cluster];
-            row.retain(|entry| f64::from(entry.count) == size * self.sizes[entry.cluster as usize]);
-        }
         self.n_entries += row.len();
         row
     }
@@ -82,15 +86,15 @@ impl<'m, K: Summary> Rows<'m, K> {
         alive.sort_unstable_by_key(|&cluster| self.names[cluster]);
         let mut number = vec![0; self.clusters.len()];
         alive.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
-        let mut rows = Vec::with_capacity(alive.len());
-        for &old in &alive {
-            let mut row = self.row(old);
-            row.iter_mut().for_each(|entry| entry.cluster = number[entry.cluster as usize]);
-            rows.push(row);
+        let mut chunks = Vec::with_capacity(alive.len());
+        for (first, &old) in alive.iter().enumerate() {
+            let mut entries = self.row(old);
+            entries.iter_mut().for_each(|entry| entry.cluster = number[entry.cluster as usize]);
+            chunks.push(Chunk { first, ends: vec![entries.len()], entries });
         }
         let names = alive.iter().map(|&old| self.names[old]).collect();
         let sizes = alive.iter().map(|&old| self.sizes[old]).collect();
-        Graph { names, sizes, rows }
+        Graph { names, sizes, chunks }
     }
 }
 
@@ -108,17 +112,16 @@ impl<K: Summary> Linked for Rows<'_, K> {
     }
 
     fn nearest(&mut self, cluster: usize) -> Option<Near> {
-        self.patience = self.patience.saturating_sub(self.rows[cluster].len());
-        self.rows[cluster] = self.row(cluster);
+        self.patience = self.patience.saturating_sub(self.entries[cluster].len());
+        self.entries[cluster] = self.row(cluster);
         let about = |k: u32| (self.sizes[k as usize], self.names[k as usize]);
-        nearest::<K>(&self.rows[cluster], self.sizes[cluster], about, self.rules)
+        nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, self.rules)
     }
 
     fn merge(&mut self, a: usize, b: usize) -> usize {
-        let (small, large) = if self.rows[a].len() < self.rows[b].len() { (a, b) } else { (b, a) };
-        let moved = std::mem::take(&mut self.rows[small]);
-        self.rows[large].reserve_exact(moved.len());
-        self.rows[large].extend(moved);
+        let (small, large) = if self.entries[a].len() < self.entries[b].len() { (a, b) } else { (b, a) };
+        let moved = std::mem::take(&mut self.entries[small]);
+        self.entries[large].extend(moved);
         self.clusters.attach(small as u32, large as u32);
         self.sizes[large] += self.sizes[small];
         self.names[large] = self.names[large].min(self.names[small]);

@@ -36,15 +36,19 @@ impl<'m, K: Summary> Table<'m, K> {
         let mut values = Buffer::zeros("the similarities of clusters", k * k)?;
         memory::check("the counts of known pairs", if K::ALL { 0 } else { 4 * (k * k) as u64 })?;
         let mut counts = vec![0; if K::ALL { 0 } else { k * k }];
-        let Graph { names, sizes, rows } = graph;
-        for (at, entries) in rows.into_iter().enumerate() {
-            let row = at * k;
-            values[row..row + k].fill(f64::NAN);
-            for Entry { cluster, count, value } in entries {
-                values[row + cluster as usize] = value;
-                if !K::ALL {
-                    counts[row + cluster as usize] = count;
+        let Graph { names, sizes, chunks } = graph;
+        for chunk in chunks {
+            let mut start = 0;
+            for (at, &end) in chunk.ends.iter().enumerate() {
+                let row = (chunk.first + at) * k;
+                values[row..row + k].fill(f64::NAN);
+                for &Entry { cluster, count, value } in &chunk.entries[start..end] {
+                    values[row + cluster as usize] = value;
+                    if !K::ALL {
+                        counts[row + cluster as usize] = count;
+                    }
                 }
+                start = end;
             }
         }
         let numbers: Vec<u32> = (0..k as u32).collect();

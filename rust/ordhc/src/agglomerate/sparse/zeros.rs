@@ -18,7 +18,7 @@ pub(super) fn merge_unlinked(below: &Graph, groups: Vec<Vec<u32>>, merges: &mut 
     for mut open in groups {
         while let Some((&i, rest)) = open.split_first() {
             let link = |k: u32, whole: &mut UnionFind, linked: &mut [u32]| {
-                for entry in &below.rows[k as usize] {
+                for entry in below.row(k as usize) {
                     linked[whole.find(entry.cluster) as usize] = i;
                 }
             };
@@ -55,7 +55,7 @@ pub(super) fn merge_somewhere_unlinked(below: &Graph, groups: Vec<Vec<u32>>, mer
             let mut new = i;
             loop {
                 stamp += 1;
-                for entry in &below.rows[new as usize] {
+                for entry in below.row(new as usize) {
                     let other = entry.cluster as usize;
                     if f64::from(entry.count) == sizes[new as usize] * sizes[other] {
                         apart[other] = stamp;

@@ -12,16 +12,17 @@ use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// Values of [`Rules::hub`], [`Rules::patience`] and [`Rules::filled`]. They lead to rows, lists, a table, or several of
-/// these.
-const WAYS: [[usize; 3]; 7] = [
-    [3, usize::MAX, 0],
-    [3, 0, 0],
-    [3, usize::MAX, usize::MAX],
-    [3, 1, 0],
-    [3, usize::MAX, 1],
-    [HUB, PATIENCE, FILLED],
-    [3, 1, 8],
+/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds, to a nearest-neighbour
+/// chain, or to both.
+const WAYS: [[usize; 3]; 8] = [
+    [usize::MAX, 0, 0],
+    [0, usize::MAX, 0],
+    [0, 0, 0],
+    [0, usize::MAX, usize::MAX],
+    [0, 1, 0],
+    [0, usize::MAX, 1],
+    [SHARE, PATIENCE, FILLED],
+    [64, 1, 8],
 ];
 
 fn sparse(n: usize, values: &[((usize, usize), f64)], dissimilarity: bool) -> SparsePairs {
