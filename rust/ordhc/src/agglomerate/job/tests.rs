@@ -160,7 +160,8 @@ engines_agree! { 60:
 fn packing_and_handing_over_keep_the_tree() {
     let mut random = fractions(7);
     let values: Vec<f64> = (0..condensed_len(230)).map(|_| random()).collect();
-    let kinds: [(fn(f64) -> f64, bool); 6] = [
+    type Kind = fn(f64) -> f64;
+    let kinds: [(Kind, bool); 6] = [
         (|x| x, true),
         (|x| (x * 50.0).floor(), false),
         (|x| (x * 2.0).floor(), false),
