@@ -1,5 +1,7 @@
 //! Computes the similarities of clusters from the similarities of all pairs of their leaves, in one pass.
 
+use std::ops::Range;
+
 use super::matrix::Matrix;
 use super::read::stride;
 use super::threads::threads;
@@ -125,14 +127,8 @@ impl Clusters {
         for rows in (0..k).step_by(BLOCK) {
             monitor.advance(0)?;
             for columns in (rows..k).step_by(BLOCK) {
-                for a in rows..k.min(rows + BLOCK) {
-                    for b in columns.max(a + 1)..k.min(columns + BLOCK) {
-                        let (above, below) = (a * side + b, b * side + a);
-                        let (similarity, is_certain) = self.joined([a, b], [values[above], values[below]], between);
-                        (values[above], values[below]) = (similarity, similarity);
-                        certain &= is_certain;
-                    }
-                }
+                certain &=
+                    wide!(self.join_block(values, rows..k.min(rows + BLOCK), columns..k.min(columns + BLOCK), between));
             }
         }
         (0..k).for_each(|a| values[a * side + a] = f64::NEG_INFINITY);
@@ -140,21 +136,72 @@ impl Clusters {
     }
 
     #[inline(always)]
-    fn joined(&self, pair: [usize; 2], [x, y]: [f64; 2], between: Between) -> (f64, bool) {
-        const SHARE: f64 = 0.25;
-        let [n_a, n_b] = pair.map(|cluster| self.sizes[cluster]);
-        match between {
-            Between::Least => (if x < y { x } else { y }, true),
-            Between::Sum | Between::Halves => (x + y, true),
-            Between::Mean => ((x + y) / (n_a * n_b), true),
-            Between::Ward => {
-                let [inside_a, inside_b] = pair.map(|cluster| self.inside[cluster]);
-                // If all values are integers, `all` and `apart` are integers, so their difference is exact.
-                let (all, apart) = (n_a * n_b * (x + y), n_b * n_b * inside_a + n_a * n_a * inside_b);
-                let difference = all - apart;
-                let vague = !self.exact && apart != 0.0 && difference.abs() < SHARE * (all.abs() + apart.abs());
-                (2.0 * difference / (n_a * n_b * (n_a + n_b)) + self.shift, !vague)
+    fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
+        let side = stride(self.names.len());
+        // The sums (or minima) below the diagonal, transposed.
+        let mut turned = [[0.0; BLOCK]; BLOCK];
+        for (b, at_b) in columns.clone().zip(0..) {
+            for (line, &y) in turned.iter_mut().zip(&values[b * side..][rows.clone()]) {
+                line[at_b] = y;
             }
         }
+        let mut certain = true;
+        for (a, line) in rows.clone().zip(&mut turned) {
+            let first = columns.start.max(a + 1).min(columns.end);
+            let row = &mut values[a * side + first..a * side + columns.end];
+            let line = &mut line[first - columns.start..][..row.len()];
+            let others = self.sizes[first..columns.end].iter().zip(&self.inside[first..columns.end]);
+            certain &= self.join_row(a, row, line, others, between);
+        }
+        for (b, at_b) in columns.zip(0..) {
+            let before = rows.start..rows.end.min(b);
+            for (line, y) in turned.iter().zip(&mut values[b * side..][before]) {
+                *y = line[at_b];
+            }
+        }
+        certain
+    }
+
+    #[inline(always)]
+    fn join_row<'s>(
+        &self,
+        a: usize,
+        row: &mut [f64],
+        line: &mut [f64],
+        others: impl Iterator<Item = (&'s f64, &'s f64)>,
+        between: Between,
+    ) -> bool {
+        const SHARE: f64 = 0.25;
+        let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
+        let pairs = row.iter_mut().zip(&mut *line);
+        let mut vague = false;
+        match between {
+            Between::Least => {
+                for (x, y) in pairs {
+                    *x = if *x < *y { *x } else { *y };
+                }
+            }
+            Between::Sum | Between::Halves => {
+                for (x, y) in pairs {
+                    *x += *y;
+                }
+            }
+            Between::Mean => {
+                for ((x, y), (&n_b, _)) in pairs.zip(others) {
+                    *x = (*x + *y) / (n_a * n_b);
+                }
+            }
+            Between::Ward => {
+                for ((x, y), (&n_b, &inside_b)) in pairs.zip(others) {
+                    // If all values are integers, `all` and `apart` are integers, so their difference is exact.
+                    let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
+                    let difference = all - apart;
+                    vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));
+                    *x = 2.0 * difference / (n_a * n_b * (n_a + n_b)) + self.shift;
+                }
+            }
+        }
+        line.copy_from_slice(row);
+        !vague
     }
 }

@@ -55,6 +55,25 @@ impl Kept {
             }
         }
     }
+
+    #[inline(always)]
+    pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
+        let (mut slot, mut to) = (0, 0);
+        while let Some(&chunk) = row[slot..].first_chunk::<LANES>() {
+            let bits = self.word(slot) as u8;
+            // This overwrites only values that were already read.
+            row[to..to + LANES].copy_from_slice(&packed(simd, &chunk, bits));
+            to += bits.count_ones() as usize;
+            slot += LANES;
+        }
+        let bits = self.word(slot);
+        for lane in 0..row.len() - slot {
+            if bits >> lane & 1 == 1 {
+                row[to] = row[slot + lane];
+                to += 1;
+            }
+        }
+    }
 }
 
 /// Returns an array that begins with the values whose bit in `bits` is set. The rest of the array is arbitrary.
@@ -85,9 +104,13 @@ mod tests {
         let row: Vec<f64> = (0..keep.len()).map(|slot| slot as f64).collect();
         let left = |from: usize| (from..keep.len()).filter(|&slot| keep[slot]);
         let kept = Kept::of(left(0), keep.len());
+        let values = |from: usize| left(from).map(|slot| row[slot]).collect::<Vec<f64>>();
         let mut found = vec![-1.0; left(first).count()];
         wide!(simd => kept.copy(simd, first, &row[first..], &mut found));
-        assert_eq!(found, left(first).map(|slot| row[slot]).collect::<Vec<f64>>());
+        assert_eq!(found, values(first));
+        let mut packed = row.clone();
+        wide!(simd => kept.pack(simd, &mut packed));
+        assert_eq!(packed[..left(0).count()], values(0));
     }
 
     proptest! {

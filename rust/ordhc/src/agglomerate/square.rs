@@ -380,15 +380,12 @@ pub(super) fn packed(
     bring_up_to_date: impl Fn(usize, &mut [f64]) + Sync,
 ) -> usize {
     let (new, bits) = (stride(kept.len()), Kept::of(kept.iter().copied(), n_used));
-    let pack = |at: usize, row: &mut [f64], packed: &mut [f64]| {
-        bring_up_to_date(at, row);
-        wide!(simd => bits.copy(simd, 0, row, packed));
-    };
     if !is_much {
-        let mut packed = vec![0.0; kept.len()];
         for (to, &from) in kept.iter().enumerate() {
-            pack(from, &mut values[from * old..][..n_used], &mut packed);
-            values[to * new..][..kept.len()].copy_from_slice(&packed);
+            let row = &mut values[from * old..][..n_used];
+            bring_up_to_date(from, row);
+            wide!(simd => bits.pack(simd, row));
+            values.copy_within(from * old..from * old + kept.len(), to * new);
         }
         return new;
     }
@@ -396,10 +393,10 @@ pub(super) fn packed(
     let rows = values.chunks_exact_mut(old).enumerate();
     let rows: Vec<_> = rows.filter(|(at, _)| places.next_if_eq(&at).is_some()).collect();
     parallel::map(split(rows, kept.len() * n_used), |rows| {
-        let mut packed = vec![0.0; kept.len()];
         for (at, row) in rows {
-            pack(at, &mut row[..n_used], &mut packed);
-            row[..kept.len()].copy_from_slice(&packed);
+            let row = &mut row[..n_used];
+            bring_up_to_date(at, row);
+            wide!(simd => bits.pack(simd, row));
         }
     });
     for (to, &from) in kept.iter().enumerate() {
