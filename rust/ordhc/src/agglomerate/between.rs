@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::matrix::Matrix;
 use super::read::stride;
-use super::store::Store;
 use super::threads::threads;
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
 use crate::linkage::Between;
+use crate::memory::Buffer;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
@@ -72,10 +72,10 @@ impl Clusters {
         squared: bool,
         between: Between,
         monitor: &Monitor,
-    ) -> Result<Option<Store<'static>>> {
+    ) -> Result<Option<Buffer>> {
         let k = self.names.len();
         let side = stride(k);
-        let mut values = Store::zeros(side * side)?;
+        let mut values = Buffer::zeros("the working matrix", side * side)?;
         let triangle = Given { matrix, squared };
         let n = self.slots.len();
         let scratches = vec![(vec![0.0; n], vec![0.0; k]); threads(n)];

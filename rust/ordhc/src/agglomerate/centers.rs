@@ -39,7 +39,7 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
 /// The search for the nearest pair of clusters, which have the order of their rows in the similarity matrix. For each
 /// cluster, `near` is the row of the nearest later cluster, or [`NONE`] if this row is unknown.
 struct Search<'a> {
-    rows: Rows<'a>,
+    rows: Rows,
     /// For each cluster: its largest similarity with a later cluster, or an upper bound if `near` is [`NONE`].
     best: Vec<f64>,
     near: Vec<u32>,

@@ -17,17 +17,19 @@ pub(crate) struct Chain {
     active: Vec<usize>,
     state: Vec<State>,
     n_active: usize,
-    /// All clusters before this cluster are removed.
+    /// All clusters before this cluster are removed, or do not merge.
     first: usize,
     /// The clusters of the chain, each with its similarity to the cluster before it.
     stack: Vec<(usize, f64)>,
     merges: Vec<RawMerge>,
+    may_wait: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Active,
     OnStack,
+    Waiting,
     Gone,
 }
 
@@ -48,7 +50,14 @@ impl Chain {
             first: 0,
             stack: Vec::with_capacity(STACK.min(n_leaves)),
             merges: Vec::with_capacity(n_leaves),
+            may_wait: false,
         }
+    }
+
+    /// Returns a chain on a linkage that finds no nearest cluster for some clusters. These clusters do not merge, and
+    /// neither do clusters whose nearest cluster does not merge.
+    pub(super) fn waiting(n_leaves: usize) -> Self {
+        Self { may_wait: true, ..Self::unlisted(n_leaves) }
     }
 
     /// Returns the merges of all clusters of a linkage.
@@ -94,7 +103,7 @@ impl Chain {
         monitor.advance(0)?;
         while self.n_active > until.max(1) {
             if self.stack.is_empty() {
-                self.first += self.state[self.first..].iter().take_while(|&&state| state == State::Gone).count();
+                self.first += self.state[self.first..].iter().take_while(|&&state| state != State::Active).count();
                 self.push(self.first, f64::NEG_INFINITY);
             }
             let &(top, before) = &self.stack[self.stack.len() - 1];
@@ -102,15 +111,24 @@ impl Chain {
             if nearest.doubtful {
                 nearest = doubts.settled(linkage, top, nearest, &self.merges)?;
             }
-            // There is no nearest cluster only if another thread has written NaN to the values.
-            if nearest.cluster == NO_CLUSTER.cluster {
-                return Err(Error::changed_meanwhile());
+            if nearest.cluster == NO_CLUSTER.cluster || self.state[nearest.cluster] == State::Waiting {
+                // Otherwise, there is no nearest cluster only if another thread has written NaN to the values.
+                if !self.may_wait {
+                    return Err(Error::changed_meanwhile());
+                }
+                // In the chain, each cluster is the nearest of the cluster before it. So none of them can merge.
+                self.n_active -= self.stack.len();
+                self.stack.drain(..).for_each(|(cluster, _)| self.state[cluster] = State::Waiting);
+                continue;
             }
             if self.state[nearest.cluster] != State::OnStack {
                 self.push(nearest.cluster, nearest.similarity);
                 continue;
             }
             let (last, similarity) = (self.stack[self.stack.len() - 2].0, before);
+            if self.may_wait && nearest.cluster != last {
+                doubts.leave_open();
+            }
             let (i, j) = (top.min(last), top.max(last));
             self.stack.truncate(self.stack.len() - 2);
             (self.state[i], self.state[j]) = (State::Active, State::Gone);

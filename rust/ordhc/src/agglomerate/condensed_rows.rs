@@ -6,7 +6,6 @@ use super::read::{mirror, stride};
 use super::rounds::{Pairs, Round, all_nearest, settle};
 use super::search::{check_row, similarity};
 use super::square::Similarities;
-use super::store::Store;
 use super::threads::split;
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Condensed, Given, Slots, TriangleRows};
@@ -14,7 +13,7 @@ use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{Triangle, condensed_len};
+use crate::similarity::Triangle;
 use crate::tree::RawMerge;
 
 /// The similarities of clusters as a condensed matrix, which needs half the memory of a square matrix. This layout is
@@ -23,7 +22,7 @@ use crate::tree::RawMerge;
 /// `clusters` has the smallest leaf of each row's cluster, and `slots` has the row of each smallest leaf.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
-    values: Store<'a>,
+    values: &'a mut [f64],
     sizes: Vec<f64>,
     clusters: Vec<usize>,
     slots: Vec<usize>,
@@ -36,7 +35,7 @@ const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves. More values may follow.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+    pub(crate) fn from_similarities(update: &'a U, values: &'a mut [f64], n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
         Self { update, values, sizes: vec![1.0; n], slots, clusters, tolerance }
@@ -47,31 +46,27 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters. If the
-    /// first round would merge only a few pairs, copies the input and runs no rounds.
+    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters, in the
+    /// memory `values`. If the first round would merge only a few pairs, copies the input and runs no rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
+        values: &'a mut [f64],
         first: (&[Nearest], &Pairs),
         merges: &mut Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
     ) -> Result<Self> {
         let monitor = doubts.monitor();
-        let n = given.len();
-        let values = Store::zeros(condensed_len(n))?;
-        let mut this = Self::from_similarities(update, values, n, doubts.tolerance());
+        let mut this = Self::from_similarities(update, values, given.len(), doubts.tolerance());
         let (nearest, pairs) = first;
         if this.worthwhile(pairs) {
             entered!(triangle_round_of_input);
-            let new_sizes = this.log(pairs, nearest, merges, monitor)?;
-            let mut values = std::mem::take(&mut this.values);
-            let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
-            this.values = values;
-            this.keep(pairs, new_sizes);
+            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run(given, values, monitor);
+            let nearest = this.merge_pairs(pairs, nearest, merges, monitor, run)?;
             this.rounds(Some(nearest), merges, doubts)?;
         } else {
             entered!(triangle_of_input);
-            given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
+            given.matrix.write_condensed(given.squared, this.values, monitor)?;
         }
         Ok(this)
     }
@@ -99,7 +94,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             if k < 2 {
                 return Ok(());
             }
-            let rows = Condensed { values: &self.values[..], k, n_gone: 0 };
+            let rows = Condensed { values: self.values, k, n_gone: 0 };
             let mut nearest = match known.take() {
                 Some(nearest) => nearest,
                 None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
@@ -110,42 +105,34 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             if !self.worthwhile(&pairs) {
                 return Ok(());
             }
-            let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
-            let mut values = std::mem::take(&mut self.values);
-            let result = self.round(&pairs, &new_sizes).run_in_place(k, &mut values, &mut spare, monitor);
-            self.values = values;
-            known = Some(result?);
-            self.keep(&pairs, new_sizes);
+            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run_in_place(k, values, &mut spare, monitor);
+            known = Some(self.merge_pairs(&pairs, &nearest, merges, monitor, run)?);
         }
     }
 
-    fn log(
-        &self,
+    /// Merges `pairs` in a round. `run` writes the condensed matrix after the merges to the given memory, and returns the
+    /// nearest cluster of each cluster.
+    fn merge_pairs(
+        &mut self,
         pairs: &Pairs,
         nearest: &[Nearest],
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
-    ) -> Result<Vec<f64>> {
-        for (i, j) in pairs.iter() {
-            let similarity = nearest[i].similarity;
-            merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
-            monitor.advance(self.clusters.len() as u64)?;
-        }
-        Ok(pairs.sizes(&self.sizes))
-    }
-
-    fn round<'r>(&'r self, pairs: &'r Pairs, new_sizes: &'r [f64]) -> Round<'r, U> {
+        run: impl FnOnce(&Round<'_, U>, &mut [f64]) -> Result<Vec<Nearest>>,
+    ) -> Result<Vec<Nearest>> {
         entered!(triangle_rounds);
-        let Self { update, sizes, clusters, tolerance, .. } = self;
-        Round { update: *update, pairs, sizes, new_sizes, clusters, tolerance: *tolerance }
-    }
-
-    fn keep(&mut self, pairs: &Pairs, new_sizes: Vec<f64>) {
-        self.clusters = pairs.left().map(|slot| self.clusters[slot]).collect();
-        self.sizes = new_sizes;
-        for (slot, &cluster) in self.clusters.iter().enumerate() {
-            self.slots[cluster] = slot;
+        let Self { update, values, sizes, clusters, slots, tolerance } = self;
+        for (i, j) in pairs.iter() {
+            merges.push(RawMerge { i: clusters[i], j: clusters[j], similarity: nearest[i].similarity });
+            monitor.advance(clusters.len() as u64)?;
         }
+        let new_sizes = pairs.sizes(sizes);
+        let round = Round { update: *update, pairs, sizes, new_sizes: &new_sizes, clusters, tolerance: *tolerance };
+        let found = run(&round, values)?;
+        *clusters = pairs.left().map(|slot| clusters[slot]).collect();
+        *sizes = new_sizes;
+        clusters.iter().enumerate().for_each(|(slot, &cluster)| slots[cluster] = slot);
+        Ok(found)
     }
 
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
@@ -184,7 +171,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
+    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<&'a mut [f64]>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         if kept.len() < self.clusters.len() {
@@ -193,11 +180,10 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
         let (k, side) = (kept.len(), stride(kept.len()));
         debug_assert!(k <= self.square_fits());
-        let mut values = self.values;
+        let values = &mut self.values[..side * side];
         monitor.advance(0)?;
-        values.truncate(side * side);
-        spread(&mut values, k, side);
-        mirror(&mut values, side, monitor)?;
+        spread(values, k, side);
+        mirror(values, side, monitor)?;
         Ok(Similarities { values, names: active.to_vec(), sizes })
     }
 }
@@ -278,15 +264,16 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
 mod tests {
     use super::*;
     use crate::linkage::Average;
+    use crate::similarity::condensed_len;
 
     #[test]
     fn squares_come_from_triangles() {
         // The last size is large enough for several threads.
         for k in (1..30).chain([1100]) {
             let side = stride(k);
-            let mut values = Store::zeros(side * side).unwrap();
+            let mut values = vec![0.0; side * side];
             (0..condensed_len(k)).for_each(|at| values[at] = at as f64);
-            let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
+            let rows = CondensedRows::from_similarities(&Average, &mut values, k, Tolerance::EXACT);
             let active: Vec<usize> = (0..k).collect();
             let square = rows.into_square(&active, &Monitor::new()).unwrap();
             assert_eq!((square.names, square.sizes), (active, vec![1.0; k]));

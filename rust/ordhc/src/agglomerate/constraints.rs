@@ -1,6 +1,5 @@
 //! Sizes of leaves, and pairs of leaves that must not be in one cluster.
 
-use super::nearest::Linkage;
 use crate::error::{Error, Result};
 use crate::tree::{Partition, RawMerge};
 
@@ -60,6 +59,10 @@ impl Constraints {
         Ok(Self { n_leaves, sizes: sizes.map(<[f64]>::to_vec), apart: apart.to_vec() })
     }
 
+    pub(super) fn apart(&self) -> &[[usize; 2]] {
+        &self.apart
+    }
+
     pub(super) fn sizes(&self) -> Option<&[f64]> {
         self.sizes.as_deref()
     }
@@ -78,69 +81,6 @@ impl Constraints {
             }
         }
         Ok(())
-    }
-}
-
-/// A linkage that keeps clusters apart: their similarity is minus infinity if a pair of their leaves must be kept
-/// apart.
-pub(super) struct KeptApart<'a, L> {
-    pub(super) linkage: &'a mut L,
-    /// One bit for each pair of clusters, row by row: true if the clusters are kept apart. Not used if `n_words` is 0.
-    bits: Vec<u64>,
-    n_words: usize,
-}
-
-impl<'a, L: Linkage> KeptApart<'a, L> {
-    pub(super) fn new(linkage: &'a mut L, constraints: Option<&Constraints>) -> Self {
-        let (n, apart) = (linkage.n_leaves(), constraints.map_or(&[][..], |given| &given.apart));
-        let n_words = if apart.is_empty() { 0 } else { n.div_ceil(64) };
-        let mut found = Self { linkage, bits: vec![0; n * n_words], n_words };
-        for &[a, b] in apart {
-            found.set(a, b);
-            found.set(b, a);
-        }
-        found
-    }
-
-    pub(super) fn release(&mut self) {
-        self.n_words = 0;
-    }
-
-    fn set(&mut self, i: usize, k: usize) {
-        self.bits[i * self.n_words + k / 64] |= 1 << (k % 64);
-    }
-
-    fn is_set(&self, i: usize, k: usize) -> bool {
-        self.bits[i * self.n_words + k / 64] >> (k % 64) & 1 == 1
-    }
-}
-
-impl<L: Linkage> Linkage for KeptApart<'_, L> {
-    fn n_leaves(&self) -> usize {
-        self.linkage.n_leaves()
-    }
-
-    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
-        self.linkage.similarities(i, others, out)?;
-        if self.n_words == 0 {
-            return Ok(());
-        }
-        for (value, &k) in out.iter_mut().zip(others) {
-            *value = if self.is_set(i, k) { f64::NEG_INFINITY } else { *value };
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
-        if self.n_words > 0 {
-            for &k in active {
-                if self.is_set(j, k) {
-                    self.set(i, k);
-                    self.set(k, i);
-                }
-            }
-        }
-        self.linkage.merge(i, j, active)
     }
 }
 

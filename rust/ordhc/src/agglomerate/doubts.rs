@@ -418,7 +418,7 @@ impl Source<'_> {
     fn pair(&self, a: u32, b: u32) -> Precise {
         let x = self.matrix.similarity(a, b);
         if self.squared {
-            let x = Precise::from(x * self.matrix.unit);
+            let x = Precise::from(x * self.matrix.about.unit);
             -(x * x)
         } else {
             Precise::from(x)

@@ -7,9 +7,10 @@
 //! reciprocal among all clusters.
 
 use super::between::Clusters;
+use super::chain::Chain;
 use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
-use super::nearest::{Linkage, Nearest};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::rounds::Pairs;
 use super::separated;
 use super::square::{Similarities, Square};
@@ -31,7 +32,7 @@ const MOST: usize = 2048;
 /// clusters left, this would be slower.
 const LITTLE: usize = 2;
 
-type Rest = (Similarities<'static>, Vec<RawMerge>);
+type Rest = (Similarities, Vec<RawMerge>);
 
 /// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
 /// clusters and the merges. Returns `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
@@ -121,12 +122,14 @@ fn merges_within<U: Update>(
     groups.retain(|leaves: &Vec<u32>| leaves.len() > 1);
     let found = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
-        let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
+        let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about };
         let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
         let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
         let rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
-        let mut merges = merges_above(rows, bounds, &mut doubts)?;
+        let mut chain = Chain::waiting(leaves.len());
+        chain.run(&mut Bounded { rows, bounds }, 1, &mut doubts)?;
+        let mut merges = chain.into_merges();
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
         }
@@ -184,56 +187,35 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().map(|(_, nearest)| nearest).reduce(both).unwrap_or_default())
 }
 
-/// Returns the merges within a group. Clusters merge only if their similarity is certainly above their `bounds`, the
-/// largest similarities to leaves outside of the group.
-fn merges_above<U: Update>(
-    mut rows: Square<'_, U>,
-    mut bounds: Vec<f64>,
-    doubts: &mut Doubts<'_>,
-) -> Result<Vec<RawMerge>> {
-    let (tolerance, monitor) = (doubts.tolerance(), doubts.monitor());
-    let mut merges = Vec::new();
-    let mut waits = vec![false; bounds.len()];
-    let mut stack: Vec<usize> = Vec::new();
-    let mut first = 0;
-    loop {
-        let Some(&top) = stack.last() else {
-            first += waits[first..].iter().take_while(|&&waits| waits).count();
-            if first == waits.len() {
-                return Ok(merges);
-            }
-            stack.push(first);
-            continue;
-        };
-        let mut nearest = rows.nearest(top, &[])?;
-        let is_near = tolerance.floor(nearest.similarity) > bounds[top];
-        if nearest.doubtful && is_near {
-            nearest = doubts.settled(&mut rows, top, nearest, &merges)?;
-        }
-        let k = nearest.cluster;
-        if k >= waits.len() || waits[k] || !is_near {
-            // In the chain, each cluster is the nearest of the cluster before it. The last cluster must not merge
-            // within the group, so no cluster of the chain can merge there.
-            stack.drain(..).for_each(|cluster| waits[cluster] = true);
-            continue;
-        }
-        match stack.len().checked_sub(2).map(|at| stack[at]) {
-            Some(before) if before == k => {
-                stack.truncate(stack.len() - 2);
-                let (i, j) = (top.min(k), top.max(k));
-                rows.merge(i, j, &[])?;
-                merges.push(RawMerge { i, j, similarity: nearest.similarity });
-                bounds[i] = bounds[i].max(bounds[j]);
-                waits[j] = true;
-                monitor.advance(0)?;
-            }
-            // The chain has a cycle only if rounding makes similarities depend on the order of clusters.
-            _ if stack.contains(&k) => {
-                doubts.leave_open();
-                stack.drain(..).for_each(|cluster| waits[cluster] = true);
-            }
-            _ => stack.push(k),
-        }
+/// The clusters of a group, with their `bounds`: the largest similarities to leaves outside of the group. A cluster has
+/// no nearest cluster unless their similarity is certainly above its bound.
+struct Bounded<'a, U: Update> {
+    rows: Square<'a, U>,
+    bounds: Vec<f64>,
+}
+
+impl<U: Update> Linkage for Bounded<'_, U> {
+    fn n_leaves(&self) -> usize {
+        self.bounds.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.rows.tolerance()
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        self.rows.similarities(i, others, out)
+    }
+
+    fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
+        self.bounds[i] = self.bounds[i].max(self.bounds[j]);
+        self.rows.merge(i, j, active)
+    }
+
+    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
+        let nearest = self.rows.nearest(i, active)?;
+        let is_near = self.tolerance().floor(nearest.similarity) > self.bounds[i];
+        Ok(if is_near { nearest } else { NO_CLUSTER })
     }
 }
 
@@ -242,7 +224,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::agglomerate::chain::Chain;
     use crate::agglomerate::{Agglomeration, Engine, Values};
     use crate::kind::Kind;
     use crate::linkage::{Average, AverageOfWhole, Complete, Rule, Ward, Weighted};

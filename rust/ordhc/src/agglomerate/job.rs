@@ -1,10 +1,12 @@
 //! Runs the algorithm that [`choose`] selects for an agglomeration.
 
+use std::ops::DerefMut;
+
 use super::centers;
 use super::chain::Chain;
 use super::choose::{Strategy, choose};
 use super::condensed_rows::CondensedRows;
-use super::constraints::{KeptApart, with_last};
+use super::constraints::with_last;
 use super::doubts::Doubts;
 use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
@@ -14,14 +16,15 @@ use super::precise_matrix::PreciseMatrix;
 use super::read::stride;
 use super::rounds::{Pairs, all_nearest, settle};
 use super::square::{FEW, Similarities, Square};
-use super::store::Store;
 use super::task::{AT_ONCE, Input, Task};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, Slots};
 use super::{naive, nearest_pair, single};
 use crate::error::{Error, Result};
 use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
+use crate::memory::Buffer;
 use crate::monitor::Monitor;
+use crate::similarity::condensed_len;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
 /// If a linkage rounds and its values are not squared, the values are multiplied by a power of two, so that the largest
@@ -86,7 +89,7 @@ impl Task<'_> {
 
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
-        let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
+        let scaled = given.map(|matrix| Matrix { about: self.about, ..matrix });
         let input = scaled.as_ref().map_or(input, Input::Given);
         let tolerance = self.tolerance::<U>(&self.matrix(&input));
         let strategy = choose(self, update, &input, tolerance);
@@ -152,18 +155,19 @@ impl Task<'_> {
         if let Some(sizes) = self.sizes() {
             rows.set_sizes(sizes, *self.rule == Rule::Ward);
         }
-        let mut rows = KeptApart::new(&mut rows, self.constraints);
+        if let Some(constraints) = self.constraints {
+            rows.keep_apart(constraints.apart());
+        }
         // If similarities are nearly but not exactly equal, the order in which reciprocal pairs merge can change the
         // tree. So merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
         // Finally, merge the clusters that the constraints have kept apart.
-        rows.release();
         let mut is_left = vec![true; self.about.n];
         within.iter().chain(&after).for_each(|merge| is_left[merge.j] = false);
         let mut left: Vec<usize> = (0..self.about.n).filter(|&cluster| is_left[cluster]).collect();
+        rows.release(&left);
         let last = if left.len() > 1 { among(&mut rows, left.clone(), &mut left, monitor)? } else { Found::default() };
-        let rows = rows.linkage;
         if doubtful || last.doubtful || rows.is_doubtful() {
             monitor.warn(
                 "values of very different size cancel out: some similarities of clusters are smaller than their \
@@ -190,7 +194,7 @@ impl Task<'_> {
             }
             Input::Mutable(values) => {
                 self.about.condense(values, squared, self.monitor)?;
-                work(&mut CondensedRows::from_similarities(update, Store::Borrowed(values), n, tolerance))
+                work(&mut CondensedRows::from_similarities(update, values, n, tolerance))
             }
         }
     }
@@ -247,8 +251,8 @@ impl Task<'_> {
         if let Some((clusters, merges)) = after_pairs::<U>(self, matrix, (&nearest, &pairs))? {
             return self.chain_on(update, clusters, Chain::after(n, merges), doubts);
         }
-        let mut merges = Vec::new();
-        let rows = CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, doubts)?;
+        let (mut values, mut merges) = (Buffer::zeros("the working matrix", condensed_len(n))?, Vec::new());
+        let rows = CondensedRows::after_rounds(update, &given, &mut values, (&nearest, &pairs), &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
@@ -257,7 +261,7 @@ impl Task<'_> {
         let (n, mut merges) = (self.about.n, Vec::new());
         self.monitor.start((n * n / 2) as u64);
         self.about.condense(values, self.rule.is_squared(), self.monitor)?;
-        let mut rows = CondensedRows::from_similarities(update, Store::Borrowed(values), n, doubts.tolerance());
+        let mut rows = CondensedRows::from_similarities(update, values, n, doubts.tolerance());
         rows.rounds(None, &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }
@@ -283,7 +287,7 @@ impl Task<'_> {
     pub(super) fn chain_on<U: Update>(
         &self,
         update: &U,
-        mut clusters: Similarities<'_>,
+        mut clusters: Similarities<impl DerefMut<Target = [f64]>>,
         mut chain: Chain,
         doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
@@ -303,7 +307,7 @@ pub(crate) fn linkage_of_clusters(
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     let (n, stride) = (sizes.len(), stride(sizes.len()));
-    let mut values = Store::zeros(stride * stride)?;
+    let mut values = Buffer::zeros("the working matrix", stride * stride)?;
     write(&mut values, stride)?;
     let clusters = Similarities { values, names: (0..n).collect(), sizes };
     match rule {
@@ -318,11 +322,7 @@ pub(crate) fn linkage_of_clusters(
     }
 }
 
-fn chain_of_clusters<U: Update>(
-    update: &U,
-    mut clusters: Similarities<'_>,
-    monitor: &Monitor,
-) -> Result<Vec<RawMerge>> {
+fn chain_of_clusters<U: Update>(update: &U, mut clusters: Similarities, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = clusters.names.len();
     let tolerance = if U::EXACT { Tolerance::EXACT } else { Tolerance::GRID };
     let mut chain = Chain::unlisted(n);

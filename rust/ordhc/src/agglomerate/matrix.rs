@@ -46,20 +46,17 @@ named!(Layout, "layout", {
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
     pub(super) values: Values<'a>,
-    pub(super) layout: Layout,
-    pub(super) n: usize,
-    pub(super) dissimilarity: bool,
-    pub(super) facts: Facts,
-    /// The power of two by which values are multiplied before they are squared.
-    pub(super) unit: f64,
+    pub(super) about: About,
 }
 
+/// The properties of a matrix, except its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About {
     pub(super) layout: Layout,
     pub(crate) n: usize,
     pub(crate) dissimilarity: bool,
     pub(crate) facts: Facts,
+    /// The power of two by which values are multiplied before they are squared.
     pub(super) unit: f64,
 }
 
@@ -118,7 +115,7 @@ impl<'a> Matrix<'a> {
                 facts.largest
             )));
         }
-        Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
+        Ok(Self { values, about: About { layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 } })
     }
 
     /// Returns the largest allowed absolute value in a matrix of `n` leaves.
@@ -132,53 +129,47 @@ impl<'a> Matrix<'a> {
         let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
         check_n_leaves(n)?;
         let facts = Facts { largest: 0.0, low: 0.0, whole: false, positive: false, negative: false, symmetric: true };
-        Ok(Self { values, layout: Layout::Condensed, n, dissimilarity: false, facts, unit: 1.0 })
+        Ok(Self { values, about: About { layout: Layout::Condensed, n, dissimilarity: false, facts, unit: 1.0 } })
     }
 
     /// Returns the number of leaves.
     pub fn n_leaves(&self) -> usize {
-        self.n
+        self.about.n
     }
 
     /// Returns whether the values are similarities (larger is closer) or dissimilarities (smaller is closer).
     pub fn kind(&self) -> Kind {
-        Kind::of(self.dissimilarity)
+        Kind::of(self.about.dissimilarity)
     }
 
     /// Returns true if a value outside the diagonal is negative. For the bindings.
     #[doc(hidden)]
     pub fn any_negative(&self) -> bool {
-        self.facts.negative
+        self.about.facts.negative
     }
 
     pub(crate) fn is_dissimilarity(&self) -> bool {
-        self.dissimilarity
+        self.about.dissimilarity
     }
 
     pub(crate) fn facts(&self) -> Facts {
-        self.facts
-    }
-
-    pub(crate) fn about(&self) -> About {
-        let Self { layout, n, dissimilarity, facts, unit, .. } = *self;
-        About { layout, n, dissimilarity, facts, unit }
+        self.about.facts
     }
 
     /// Returns a matrix with the properties `about` of an earlier check, without checking the values.
-    pub(crate) fn again(values: &'a [f64], about: About) -> Self {
-        let About { layout, n, dissimilarity, facts, unit } = about;
-        Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }
+    pub(super) fn again(values: &'a [f64], about: About) -> Self {
+        Self { values: Values::F64(values), about }
     }
 
     pub(crate) fn is_symmetric(&self) -> bool {
-        self.facts.symmetric
+        self.about.facts.symmetric
     }
 
     /// Returns two slices of the stored values: of leaf `i` with earlier leaves (empty in the condensed layout), and of
     /// leaf `i` with later leaves.
     pub(crate) fn row(&self, i: usize) -> [Values<'a>; 2] {
-        let n = self.n;
-        let [before, after] = match self.layout {
+        let n = self.about.n;
+        let [before, after] = match self.about.layout {
             Layout::Square => [i * n..i * n + i, i * n + i + 1..(i + 1) * n],
             Layout::Condensed => [0..0, Triangle::new(n).row(i)],
         };
@@ -191,27 +182,27 @@ impl<'a> Matrix<'a> {
     }
 
     pub(super) fn exponent(&self) -> i32 {
-        if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
+        if self.about.facts.largest > 0.0 { self.about.facts.largest.log2().floor() as i32 } else { 0 }
     }
 
     /// Returns the properties of the matrix. If the rule squares dissimilarities, the field `unit` is chosen so that
     /// the largest dissimilarity times `unit` can be squared.
     pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
-        let (mut about, exponent) = (self.about(), self.exponent());
-        if !self.dissimilarity || !rule.is_squared() {
+        let (mut about, exponent) = (self.about, self.exponent());
+        if !self.about.dissimilarity || !rule.is_squared() {
             return Ok(about);
         }
-        if self.facts.negative {
+        if self.about.facts.negative {
             return Err(Error::Argument(
                 "this linkage squares dissimilarities, so they must not be negative, and some are".into(),
             ));
         }
-        let least = self.facts.largest * FARTHEST;
+        let least = self.about.facts.largest * FARTHEST;
         if self.any_below(least) {
             return Err(Error::Argument(format!(
                 "this linkage squares dissimilarities, and some are below {least:e}, too small beside the largest, \
                  {:e}; replace them by zero",
-                self.facts.largest
+                self.about.facts.largest
             )));
         }
         if !(-300..=300).contains(&exponent) {
@@ -221,11 +212,11 @@ impl<'a> Matrix<'a> {
     }
 
     pub(super) fn any_below(&self, limit: f64) -> bool {
-        let none_below = self.facts.low >= limit || self.facts.whole && limit <= 1.0;
+        let none_below = self.about.facts.low >= limit || self.about.facts.whole && limit <= 1.0;
         if limit == 0.0 || none_below {
             return false;
         }
-        let parts = parallel::map(parallel::ranges(self.n, (1 << 18) / self.n + 1), |rows| {
+        let parts = parallel::map(parallel::ranges(self.about.n, (1 << 18) / self.about.n + 1), |rows| {
             rows.into_iter().flat_map(|i| self.row(i)).any(|row| {
                 wide!(with_values!(row, row => {
                     row.chunks(1024).any(|chunk| chunk.iter().fold(false, |any, x| {

@@ -23,38 +23,16 @@
 //! All engines compute with similarities: dissimilarities are negated, or squared and negated. A cluster is named by
 //! its smallest leaf.
 //!
-//! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other.
+//! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other. The first lines of each
+//! file describe its algorithm. For three reasons there are several:
 //!
-//! * `naive` compares all pairs before every merge, with about 32 digits, in O(n^3). Tests compare the other
-//!   algorithms with it.
-//! * `nearest_pair` caches the nearest cluster of every cluster, and uses outdated similarities as upper bounds. It
-//!   works for any linkage, and usually takes O(n^2) time.
-//! * `rounds` merges all reciprocal pairs at once, on all cores. When a round would merge few pairs, `chain` continues
-//!   with the nearest-neighbour chain algorithm: it follows nearest neighbours until two clusters are reciprocal. Both
-//!   need a linkage for which the order of reciprocal merges does not matter (`Update::commutes`): average, weighted,
-//!   complete, ward, and reducible coefficients without negative gamma. Both always take O(n^2) time. They do not find
-//!   merges in the order of similarity; `RawMerge::sort` restores this order.
-//! * `ties` merges whole groups of tied clusters in a round, if ties leave few reciprocal pairs.
-//! * `groups` first merges within groups of leaves that are far apart. Each group is merged separately, as long as
-//!   clusters outside the group cannot affect the result.
-//! * `centers` is for centroid and median linkage. The engine stores sums over pairs, because these do not lose digits
-//!   by cancellation.
-//! * `single` reads the input without a copy. Passes list the most similar pairs between clusters. If ties leave too
-//!   many such pairs, it grows a maximum spanning tree instead.
-//! * `sparse` has separate algorithms for sparse similarities.
-//!
-//! **Storage.** `CondensedRows` is a condensed matrix (one value per pair). A round reads this matrix and writes a
-//! smaller condensed matrix into the same memory. While writing the row of a cluster, the round finds the cluster's
-//! nearest neighbour. The first round reads the input, so the working copy starts with the clusters after this round.
-//!
-//! `Square` is a square matrix. Each merge rewrites one row. Other rows are updated when they are next read. They copy
-//! values from the merged rows if the matrix fits into a core's cache (up to 1,500 clusters), and otherwise compute the
-//! values again. The rows and columns of removed clusters are deleted from time to time. Inputs of up to 1,500 leaves
-//! use a square matrix from the start. A condensed matrix becomes a square matrix in the same memory, as soon as this
-//! fits and rounds merge few pairs.
-//!
-//! A round needs the columns of merging clusters. `Columns` copies them from eight rows at a time, because reading a
-//! single column loads a cache line for each value. `Store` is memory of the engine or of the caller.
+//! * The order of reciprocal merges does not matter for average, weighted, complete, ward, and reducible coefficients
+//!   without negative gamma (`Update::commutes`). These merge in `rounds`, on all cores, or along a `chain`, always in
+//!   O(n^2) time, and `RawMerge::sort` restores the order of similarity. `nearest_pair` works for any linkage.
+//! * A condensed matrix (`condensed_rows`) needs half the memory of a square matrix (`square`), but columns are read
+//!   with a stride. A round reads and writes condensed matrices row by row. Single merges are faster in a square matrix,
+//!   and fastest if it fits into a core's cache.
+//! * Tests compare all algorithms with `naive`, which computes with about 32 digits in O(n^3).
 //!
 //! **Ties.** Among tied pairs, the lexicographically smallest pair of names merges first. A merged cluster keeps the
 //! smaller name of the two clusters, so the order of reciprocal merges does not matter, even under ties. Single,
@@ -107,7 +85,6 @@ mod single;
 mod spanning_tree;
 mod sparse;
 mod square;
-mod store;
 mod task;
 mod threads;
 mod tied_clusters;

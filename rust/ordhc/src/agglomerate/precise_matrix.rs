@@ -97,6 +97,25 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         }
     }
 
+    /// Keeps pairs of leaves in different clusters until [`release`](Self::release): the key of clusters with such a pair
+    /// between them is minus infinity.
+    pub(super) fn keep_apart(&mut self, pairs: &[[usize; 2]]) {
+        for &[a, b] in pairs {
+            let at = self.at(a, b);
+            self.cells[at].key = f64::NEG_INFINITY;
+        }
+    }
+
+    /// Lets the clusters `left` merge, although pairs of their leaves were kept apart.
+    pub(super) fn release(&mut self, left: &[usize]) {
+        for (place, &i) in left.iter().enumerate() {
+            for &k in &left[place + 1..] {
+                let at = self.at(i, k);
+                self.cells[at].key = key::<U>(self.cells[at].value, self.sizes[i], self.sizes[k]);
+            }
+        }
+    }
+
     fn at(&self, i: usize, k: usize) -> usize {
         Triangle::new(self.sizes.len()).index(i, k)
     }
@@ -105,7 +124,8 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
         let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
         let vague = |value: Precise| value.error() > VAGUE * value.float().abs();
-        if !vague(a.value) && !vague(b.value) {
+        let are_apart = a.key.min(b.key) == f64::NEG_INFINITY;
+        if are_apart || !vague(a.value) && !vague(b.value) {
             return false;
         }
         let slack = a.value.error() + b.value.error();
@@ -176,7 +196,9 @@ impl<U: Update> Linkage for PreciseMatrix<'_, U> {
             }
             let nothing = value.float().abs() <= value.error() && value.error() < self.zero;
             let value = if nothing { Precise::from(0.0) } else { value };
-            self.cells[to] = Cell { value, key: key::<U>(value, n_i + n_j, n_k) };
+            let are_apart = self.cells[to].key.min(self.cells[from].key) == f64::NEG_INFINITY;
+            let key = if are_apart { f64::NEG_INFINITY } else { key::<U>(value, n_i + n_j, n_k) };
+            self.cells[to] = Cell { value, key };
         }
         self.sizes[i] += n_j;
         Ok(())

@@ -15,7 +15,7 @@ use crate::similarity::{Triangle, condensed_len};
 
 impl Matrix<'_> {
     pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
-        let n = self.n;
+        let n = self.about.n;
         debug_assert_eq!(out.len(), condensed_len(n));
         let parts = Triangle::new(n).shares();
         let parts = parallel::with_parts(parts, out, |end| Triangle::new(n).before(end));
@@ -32,9 +32,9 @@ impl Matrix<'_> {
 
     /// Writes the similarities of a leaf with the leaves `others`, which are ascending.
     pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
-        let n = self.n;
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        with_values!(self.values, slice => match self.layout {
+        let n = self.about.n;
+        let sign = if self.about.dissimilarity { -1.0 } else { 1.0 };
+        with_values!(self.values, slice => match self.about.layout {
             Layout::Condensed => {
                 let (before, after) = others.split_at(others.partition_point(|&other| (other as usize) < leaf));
                 let (out_before, out_after) = out.split_at_mut(before.len());
@@ -49,12 +49,8 @@ impl Matrix<'_> {
                 }
             }
             Layout::Square => {
-                let row = &slice[leaf * n..(leaf + 1) * n];
                 for (value, &other) in out.iter_mut().zip(others) {
-                    let other = other as usize;
-                    let x = row[other].float();
-                    let x = if self.facts.symmetric { x } else { 0.5 * x + 0.5 * slice[other * n + leaf].float() };
-                    *value = sign * x;
+                    *value = sign * self.value(slice, leaf, other as usize);
                 }
             }
         });
@@ -62,47 +58,31 @@ impl Matrix<'_> {
 
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
-        let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        with_values!(self.values, slice => sign * match self.layout {
-            Layout::Condensed => slice[Triangle::new(n).index(first, second)].float(),
-            Layout::Square if self.facts.symmetric => slice[first * n + second].float(),
-            Layout::Square => 0.5 * slice[first * n + second].float() + 0.5 * slice[second * n + first].float(),
-        })
+        let sign = if self.about.dissimilarity { -1.0 } else { 1.0 };
+        with_values!(self.values, slice => sign * self.value(slice, a as usize, b as usize))
     }
 
+    /// Returns the value of the pair of leaves `i` and `j`, read from row `i` if the layout has both.
     #[inline(always)]
-    fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
-        let sign = if self.dissimilarity { -1.0 } else { 1.0 };
-        let (squared, unit) = (squared && self.dissimilarity, self.unit);
-        move |x| if squared { -(x * unit) * (x * unit) } else { sign * x }
+    fn value<T: Number>(&self, slice: &[T], i: usize, j: usize) -> f64 {
+        let About { layout, n, facts, .. } = self.about;
+        match layout {
+            Layout::Condensed => slice[Triangle::new(n).index(i, j)].float(),
+            Layout::Square if facts.symmetric => slice[i * n + j].float(),
+            Layout::Square => 0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float(),
+        }
     }
 
     pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
-        let n = self.n;
-        let turn = self.turn(squared);
-        wide!(with_values!(self.values, slice => match self.layout {
-            Layout::Condensed => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(slice[Triangle::new(n).index(i, j)].float());
-                }
-            }
-            Layout::Square if self.facts.symmetric => {
-                for (value, x) in out.iter_mut().zip(&slice[j * n..][others]) {
-                    *value = turn(x.float());
-                }
-            }
-            Layout::Square => {
-                for (value, i) in out.iter_mut().zip(others) {
-                    *value = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
-                }
-            }
+        let turn = self.about.turn(squared);
+        wide!(with_values!(self.values, slice => for (value, i) in out.iter_mut().zip(others) {
+            *value = turn(self.value(slice, j, i));
         }));
     }
 
     /// Writes the full (n, n) matrix as similarities (larger is closer). The diagonal becomes minus infinity.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
-        let (n, stride) = (self.n, out.len().isqrt());
+        let (n, stride) = (self.about.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
         let parts = parallel::with_parts(parts, out, |end| end * stride);
         parallel::try_map::<_, _, ()>(parts, |(rows, out)| {
@@ -121,14 +101,16 @@ impl Matrix<'_> {
     /// Returns row `i` from column `i + 1` on, and the factor that converts its values into similarities. If the input
     /// type allows, the row is a slice of the input. Otherwise, the row is written to `scratch`.
     pub(crate) fn row_after<'r>(&'r self, i: usize, scratch: &'r mut [f64]) -> (&'r [f64], f64) {
-        let n = self.n;
-        let there = match (self.values, self.layout) {
+        let n = self.about.n;
+        let there = match (self.values, self.about.layout) {
             (Values::F64(values), Layout::Condensed) => Some(&values[Triangle::new(n).before(i)..][..n - i - 1]),
-            (Values::F64(values), Layout::Square) if self.facts.symmetric => Some(&values[i * n + i + 1..(i + 1) * n]),
+            (Values::F64(values), Layout::Square) if self.about.facts.symmetric => {
+                Some(&values[i * n + i + 1..(i + 1) * n])
+            }
             _ => None,
         };
         match there {
-            Some(row) => (row, if self.dissimilarity { -1.0 } else { 1.0 }),
+            Some(row) => (row, if self.about.dissimilarity { -1.0 } else { 1.0 }),
             None => {
                 let row = &mut scratch[..n - i - 1];
                 self.write_row_after(i, false, row);
@@ -138,9 +120,9 @@ impl Matrix<'_> {
     }
 
     pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
-        let n = self.n;
-        let turn = self.turn(squared);
-        wide!(with_values!(self.values, slice => match self.layout {
+        let n = self.about.n;
+        let turn = self.about.turn(squared);
+        wide!(with_values!(self.values, slice => match self.about.layout {
             Layout::Condensed => {
                 let start = Triangle::new(n).before(i);
                 for (to, from) in out.iter_mut().zip(&slice[start..]) {
@@ -152,9 +134,9 @@ impl Matrix<'_> {
                 for (to, from) in out.iter_mut().zip(row) {
                     *to = turn(from.float());
                 }
-                if !self.facts.symmetric {
+                if !self.about.facts.symmetric {
                     for (to, j) in out.iter_mut().zip(i + 1..n) {
-                        *to = turn(0.5 * slice[i * n + j].float() + 0.5 * slice[j * n + i].float());
+                        *to = turn(self.value(slice, i, j));
                     }
                 }
             }
@@ -167,6 +149,7 @@ impl About {
         self.layout == Layout::Square
     }
 
+    #[inline(always)]
     fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
         let (square, sign) = (self.dissimilarity && squared, if self.dissimilarity { -1.0 } else { 1.0 });
         let unit = self.unit;

@@ -2,7 +2,7 @@
 //! that merge.
 
 use super::matrix::Matrix;
-use super::nearest::{Linkage, Nearest, nearest_of};
+use super::nearest::Linkage;
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
@@ -35,16 +35,6 @@ pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
     update: F,
-    scratch: Scratch,
-}
-
-#[derive(Default)]
-struct Scratch {
-    others: Vec<i64>,
-    sizes: Vec<i64>,
-    row_i: Vec<f64>,
-    row_j: Vec<f64>,
-    row: Vec<f64>,
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
@@ -53,7 +43,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
         let n = matrix.n_leaves();
         let mut values = Buffer::zeros("the working matrix", n * n)?;
         matrix.write_square(false, &mut values, monitor)?;
-        Ok(Self { values, sizes: vec![1; n], update, scratch: Scratch::default() })
+        Ok(Self { values, sizes: vec![1; n], update })
     }
 }
 
@@ -79,31 +69,25 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
         let n = self.sizes.len();
-        let Self { values, sizes, update, scratch: Scratch { others, sizes: counts, row_i, row_j, row } } = self;
-        others.clear();
-        others.extend(active.iter().filter(|&&k| k != i && k != j).map(|&k| k as i64));
-        counts.clear();
-        counts.extend(others.iter().map(|&k| sizes[k as usize]));
-        for (from, row) in [(i, &mut *row_i), (j, &mut *row_j)] {
-            let values = &values[from * n..(from + 1) * n];
-            row.clear();
-            row.extend(others.iter().map(|&k| values[k as usize]));
-        }
-        row.clear();
-        row.resize(others.len(), 0.0);
+        let Self { values, sizes, update } = self;
+        let others: Vec<i64> = active.iter().filter(|&&k| k != i && k != j).map(|&k| k as i64).collect();
+        let counts: Vec<i64> = others.iter().map(|&k| sizes[k as usize]).collect();
+        let row_of = |cluster: usize| others.iter().map(|&k| values[cluster * n + k as usize]).collect::<Vec<f64>>();
+        let (row_i, row_j) = (row_of(i), row_of(j));
+        let mut row = vec![0.0; others.len()];
         let merge = RowMerge {
-            row_i,
-            row_j,
+            row_i: &row_i,
+            row_j: &row_j,
             s_ij: values[i * n + j],
             n_i: sizes[i] as usize,
             n_j: sizes[j] as usize,
-            sizes: counts,
+            sizes: &counts,
             i,
             j,
-            others,
+            others: &others,
         };
-        update(merge, row)?;
-        for (&k, &x) in others.iter().zip(&*row) {
+        update(merge, &mut row)?;
+        for (&k, &x) in others.iter().zip(&row) {
             if !x.is_finite() {
                 return Err(Error::Leaves {
                     before: format!("the row update gives {x} for clusters "),
@@ -116,13 +100,5 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         }
         sizes[i] += sizes[j];
         Ok(())
-    }
-
-    fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
-        let n = self.sizes.len();
-        let row = &self.values[i * n..(i + 1) * n];
-        // The similarity of a cluster with itself is minus infinity, so that it is never its own nearest.
-        let values: Vec<f64> = active.iter().map(|&k| row[k]).collect();
-        Ok(nearest_of(active, &values, Tolerance::GRID))
     }
 }

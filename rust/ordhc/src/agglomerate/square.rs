@@ -8,6 +8,8 @@
 //! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
 //!   own values, which are read sequentially.
 
+use std::ops::DerefMut;
+
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
@@ -18,11 +20,11 @@ use super::matrix::Matrix;
 use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::read::{LANES, padded, stride, write_padded};
 use super::search::{not_finite, similarity};
-use super::store::Store;
 use super::threads::split;
 use super::tolerance::Tolerance;
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
+use crate::memory::Buffer;
 use crate::monitor::Monitor;
 use crate::parallel;
 
@@ -40,24 +42,24 @@ const PACK_FROM: usize = 64;
 const AT_ONCE: usize = 128;
 
 /// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with the square matrix of
-/// their similarities. Rows start at multiples of the [`stride`]. The similarity of a cluster with itself is minus
-/// infinity.
-pub(super) struct Similarities<'a> {
-    pub(super) values: Store<'a>,
+/// their similarities: the engine's memory ([`Buffer`]) or the caller's. Rows start at multiples of the [`stride`]. The
+/// similarity of a cluster with itself is minus infinity.
+pub(super) struct Similarities<V = Buffer> {
+    pub(super) values: V,
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
 }
 
-impl Similarities<'_> {
+impl Similarities {
     pub(super) fn of(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         Ok(Self { values: written(matrix, squared, monitor)?, names: (0..n).collect(), sizes: vec![1.0; n] })
     }
 }
 
-pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
+pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Buffer> {
     let stride = stride(matrix.n_leaves());
-    let mut values = Store::zeros(stride * stride)?;
+    let mut values = Buffer::zeros("the working matrix", stride * stride)?;
     if matrix.n_leaves() <= FEW {
         write_padded(matrix, squared, &mut values, stride, monitor)?;
     } else {
@@ -123,7 +125,7 @@ impl<'a, U: Update> Square<'a, U> {
 
     pub(super) fn of(
         update: &'a U,
-        clusters: &'a mut Similarities<'_>,
+        clusters: &'a mut Similarities<impl DerefMut<Target = [f64]>>,
         (n, few): (usize, usize),
         tolerance: Tolerance,
     ) -> Self {

@@ -91,7 +91,7 @@ impl<'a> Task<'a> {
 
     pub(super) fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
         match input {
-            Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },
+            Input::Given(matrix) => Matrix { about: self.about, ..**matrix },
             Input::Mutable(values) => Matrix::again(values, self.about),
         }
     }

@@ -9,6 +9,8 @@ use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
 const NONE: u32 = u32::MAX;
+/// The number of levels of equal similarities between two reports to the monitor.
+const LEVELS: usize = 1 << 12;
 
 /// Functions for leaves that are points in space, to find ties without comparing all pairs.
 pub(crate) struct Space<'a> {
@@ -21,7 +23,7 @@ pub(crate) struct Space<'a> {
 pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
 
 pub(super) struct Clusters<'a> {
-    leaves: UnionFind,
+    pub(super) leaves: UnionFind,
     /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
     lookup: Option<Lookup<'a>>,
     /// For each cluster: its index in [`Level::names`] while the edges of a level are read, and otherwise `NONE`.
@@ -61,7 +63,10 @@ impl<'a> Clusters<'a> {
         // The stable sort is fast if edges are already in order.
         edges.sort_by(RawMerge::by_similarity);
         // `==` takes 0 and -0 as equal.
-        for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
+        for (at, level) in edges.chunk_by(|a, b| a.similarity == b.similarity).enumerate() {
+            if at % LEVELS == 0 {
+                monitor.advance(0)?;
+            }
             self.join(level, merges, monitor)?;
             if let Some(lookup) = self.lookup.as_mut().filter(|_| level[0].similarity == 0.0) {
                 lookup.keep_names(&self.leaves.names());

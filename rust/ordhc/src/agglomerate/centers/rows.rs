@@ -7,8 +7,8 @@ use fearless_simd::prelude::*;
 use crate::agglomerate::kept::stream;
 use crate::agglomerate::read::{LANES, stride};
 use crate::agglomerate::square::packed;
-use crate::agglomerate::store::Store;
 use crate::linkage::Rule;
+use crate::memory::Buffer;
 
 /// How the center of a cluster is defined: as the mean of its points (centroid), or as the midpoint between the centers
 /// of the two merged clusters (median).
@@ -30,8 +30,8 @@ impl Means {
 
 pub(super) const NONE: u32 = u32::MAX;
 
-pub(super) struct Rows<'a> {
-    values: Store<'a>,
+pub(super) struct Rows {
+    values: Buffer,
     pub(super) stride: usize,
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
@@ -67,8 +67,8 @@ const AFTER: [[f64; LANES]; LANES] = {
     all
 };
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
+impl Rows {
+    pub(super) fn new(values: Buffer, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
         inner[n..].fill(f64::INFINITY);

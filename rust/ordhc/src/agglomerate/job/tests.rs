@@ -99,90 +99,79 @@ fn condensed(value: impl Strategy<Value = f64> + Clone + 'static, most: usize) -
     (2..most).prop_flat_map(move |n| prop::collection::vec(value.clone(), condensed_len(n)))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(150) })]
+/// Leaves of the same kind have the same similarities to all other leaves, so many values are tied.
+fn duplicated() -> impl Strategy<Value = Vec<f64>> {
+    let kinds = condensed((1..9i32).prop_map(|x| f64::from(x) / 7.0), 9);
+    let of_a_kind = prop::sample::select(vec![0.1, 1.3]);
+    (kinds, prop::collection::vec(0..8usize, 2..60), of_a_kind).prop_map(|(kinds, copies, of_a_kind)| {
+        let triangle = Triangle::of_pairs(kinds.len()).unwrap();
+        let of: Vec<usize> = copies.iter().map(|copy| copy % triangle.n_leaves()).collect();
+        let pair = |a: usize, b: usize| if a == b { of_a_kind } else { kinds[triangle.index(a, b)] };
+        let pairs = (0..condensed_len(of.len())).map(|at| Triangle::new(of.len()).pair(at));
+        pairs.map(|(i, j)| pair(of[i], of[j])).collect()
+    })
+}
 
-    #[test]
-    fn engines_agree_without_ties(values in condensed(0.0..1.0f64, 40), dissimilarity: bool) {
-        assert_engines_agree(&values, dissimilarity, true);
-    }
+/// Defines tests that compare all engines, each on that many random matrices. The heights of similarities that cancel
+/// are not exact.
+macro_rules! engines_agree {
+    ($cases:literal: $($name:ident($values:expr, $exactly:literal);)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases($cases) })]
+            $(
+                #[test]
+                fn $name(values in $values, dissimilarity: bool) {
+                    let may_square = $exactly && values.iter().all(|&x| x >= 0.0);
+                    assert_engines_agree(&values, dissimilarity && may_square, $exactly);
+                }
+            )*
+        }
+    };
+}
 
-    #[test]
-    fn engines_agree_on_what_is_all_the_same(n in 2..14usize, x in prop_oneof![0.0..9.0f64, Just(0.0), Just(3.0)], dissimilarity: bool) {
-        assert_engines_agree(&vec![x; condensed_len(n)], dissimilarity, true);
-    }
+engines_agree! { 150:
+    engines_agree_without_ties(condensed(0.0..1.0f64, 40), true);
+    engines_agree_on_what_is_all_the_same(
+        (2..14usize, prop_oneof![0.0..9.0f64, Just(0.0), Just(3.0)]).prop_map(|(n, x)| vec![x; condensed_len(n)]), true);
+    engines_agree_with_ties(condensed((0..4i32).prop_map(f64::from), 12), true);
+    engines_agree_with_inexact_ties(condensed((-3..4i32).prop_map(|x| f64::from(x) * 0.1), 14), true);
+    engines_agree_on_tenths(condensed((0..4i32).prop_map(|x| f64::from(x) * 0.1), 60), true);
+    engines_agree_on_nearly_equal_values(
+        condensed((0..5i32).prop_map(|x| 1.0 + f64::from(x) * 0.5f64.powi(36)), 12), true);
+    engines_agree_beside_outliers(
+        condensed(prop::sample::select(vec![1e15, -1e15, 1.5, 2.0, 5.0, -0.1, 0.3]), 10), false);
+    engines_agree_on_values_of_any_size(
+        condensed((1..5u32, -320..280i32).prop_map(|(x, size)| f64::from(x) * 10f64.powi(size)), 10), false);
+    engines_agree_on_duplicated_rows(duplicated(), true);
+}
 
-    #[test]
-    fn engines_agree_with_ties(values in condensed((0..4i32).prop_map(f64::from), 12), dissimilarity: bool) {
-        assert_engines_agree(&values, dissimilarity, true);
-    }
-
-    #[test]
-    fn engines_agree_with_inexact_ties(values in condensed((-3..4i32).prop_map(|x| f64::from(x) * 0.1), 14)) {
-        assert_engines_agree(&values, false, true);
-    }
-
-    #[test]
-    fn engines_agree_on_tenths(
-        values in condensed((0..4i32).prop_map(|x| f64::from(x) * 0.1), 60), dissimilarity: bool
-    ) {
-        assert_engines_agree(&values, dissimilarity, true);
-    }
-
-    #[test]
-    fn engines_agree_on_nearly_equal_values(
-        values in condensed((0..5i32).prop_map(|x| 1.0 + f64::from(x) * 0.5f64.powi(36)), 12), dissimilarity: bool
-    ) {
-        assert_engines_agree(&values, dissimilarity, true);
-    }
-
-    #[test]
-    fn engines_agree_beside_outliers(
-        values in condensed(prop::sample::select(vec![1e15, -1e15, 1.5, 2.0, 5.0, -0.1, 0.3]), 10)
-    ) {
-        assert_engines_agree(&values, false, false);
-    }
-
-    #[test]
-    fn engines_agree_on_values_of_any_size(
-        values in condensed((1..5u32, -320..280i32).prop_map(|(x, size)| f64::from(x) * 10f64.powi(size)), 10)
-    ) {
-        assert_engines_agree(&values, false, false);
-    }
-
-    #[test]
-    fn engines_agree_on_duplicated_rows(
-        few in condensed((1..9i32).prop_map(|x| f64::from(x) / 7.0), 9),
-        copies in prop::collection::vec(0..8usize, 2..60),
-        dissimilarity: bool,
-    ) {
-        // Leaves of the same kind have the same similarities to all other leaves, so many values are tied.
-        let kinds = Triangle::of_pairs(few.len()).unwrap().n_leaves();
-        let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
-            (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
-            (a, b) => few[Triangle::new(kinds).index(a, b)],
-        };
-        let n = copies.len();
-        let values: Vec<f64> =
-            (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pair(copies[i], copies[j])).collect();
-        assert_engines_agree(&values, dissimilarity, true);
-    }
+engines_agree! { 60:
+    engines_agree_halfway_between_two_keys(condensed(halfway(0), 60), true);
+    engines_agree_beside_what_is_halfway(condensed(halfway(3), 20), true);
+    engines_agree_on_fractions(condensed(fraction(), 60), true);
+    engines_agree_on_mirrored_fractions(condensed(fraction().prop_map(|x| 4.0 - x), 60), true);
+    engines_agree_on_shares_of_sets(
+        (prop::collection::vec(1..1u16 << 10, 2..60), any::<bool>()).prop_map(|(sets, mirrored)| {
+            jaccard(&sets.iter().map(|&set| vec![u64::from(set)]).collect::<Vec<_>>(), mirrored)
+        }), true);
 }
 
 #[test]
 fn packing_and_handing_over_keep_the_tree() {
     let mut random = fractions(7);
     let values: Vec<f64> = (0..condensed_len(230)).map(|_| random()).collect();
-    assert_engines_agree(&values, true, true);
-    let whole: Vec<f64> = values.iter().map(|x| (x * 50.0).floor()).collect();
-    assert_engines_agree(&whole, false, true);
-    let binary: Vec<f64> = values.iter().map(|x| (x * 2.0).floor()).collect();
-    assert_engines_agree(&binary, false, true);
-    let tenths: Vec<f64> = values.iter().map(|x| (x * 9.0).floor() * 0.1).collect();
-    assert_engines_agree(&tenths, false, true);
-    let halfway: Vec<f64> = values.iter().map(|x| 1.0 + (x * 4.0).floor() * 0.25 + 0.5f64.powi(36)).collect();
-    assert_engines_agree(&halfway, false, true);
-    assert_engines_agree(&halfway, true, true);
+    type Kind = fn(f64) -> f64;
+    let kinds: [(Kind, bool); 6] = [
+        (|x| x, true),
+        (|x| (x * 50.0).floor(), false),
+        (|x| (x * 2.0).floor(), false),
+        (|x| (x * 9.0).floor() * 0.1, false),
+        (|x| 1.0 + (x * 4.0).floor() * 0.25 + 0.5f64.powi(36), false),
+        (|x| 1.0 + (x * 4.0).floor() * 0.25 + 0.5f64.powi(36), true),
+    ];
+    for (kind, dissimilarity) in kinds {
+        assert_engines_agree(&values.iter().map(|&x| kind(x)).collect::<Vec<_>>(), dissimilarity, true);
+    }
     for constant in [0.1, 1.0, -0.7] {
         assert_engines_agree(&vec![constant; condensed_len(60)], false, true);
     }
@@ -240,32 +229,14 @@ fn fraction() -> impl Strategy<Value = f64> + Clone {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
-        assert_engines_agree(&values, dissimilarity, true);
+    fn halfway_means_are_in_no_doubt(values in condensed(halfway(0), 60)) {
         // Two mean similarities of clusters are either equal, or differ by much more than rounding errors. If the first
         // computation leaves a doubt, the means are computed again from the leaves with more digits. So no doubt
         // remains.
         prop_assert!(!all_doubts(&values, 0)[0]);
-    }
-
-    #[test]
-    fn engines_agree_beside_what_is_halfway(values in condensed(halfway(3), 20), dissimilarity: bool) {
-        assert_engines_agree(&values, dissimilarity, true);
-    }
-
-    #[test]
-    fn engines_agree_on_fractions(values in condensed(fraction(), 60), mirrored: bool, dissimilarity: bool) {
-        let values: Vec<f64> = values.iter().map(|x| if mirrored { 4.0 - x } else { *x }).collect();
-        assert_engines_agree(&values, dissimilarity, true);
-    }
-
-    #[test]
-    fn engines_agree_on_shares_of_sets(sets in prop::collection::vec(1..1u16 << 10, 2..60), dissimilarity: bool) {
-        let values = jaccard(&sets.iter().map(|&set| vec![u64::from(set)]).collect::<Vec<_>>(), dissimilarity);
-        assert_engines_agree(&values, dissimilarity, true);
     }
 }
 

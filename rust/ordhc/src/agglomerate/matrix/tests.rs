@@ -71,8 +71,8 @@ fn rows_are_found_in_both_layouts() {
         matrix.row(i).map(|part| with_values!(part, part => part.iter().map(|x| x.float()).collect::<Vec<f64>>()))
     };
     let facts = scan_condensed(&condensed, 3).unwrap();
-    let square =
-        Matrix { values: Values::I32(&square), layout: Layout::Square, n: 3, dissimilarity: false, facts, unit: 1.0 };
+    let about = About { layout: Layout::Square, n: 3, dissimilarity: false, facts, unit: 1.0 };
+    let square = Matrix { values: Values::I32(&square), about };
     let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, Kind::Similarity).unwrap();
     for (i, before, after) in [(0, vec![], vec![1.0, 2.0]), (1, vec![3.0], vec![5.0]), (2, vec![6.0, 7.0], vec![])] {
         assert_eq!(parts(&square, i), [before, after.clone()]);

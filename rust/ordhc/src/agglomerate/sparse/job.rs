@@ -7,11 +7,11 @@ use super::graph::{FILLED, Graph, PATIENCE, Rules, SHARE};
 use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
 use super::pairs::SparsePairs;
 use super::rounds::reduce;
-use super::single::Forest;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
 use crate::agglomerate::engine::Engine;
 use crate::agglomerate::matrix::{Layout, Matrix, Values};
 use crate::agglomerate::task::{Input, Task};
+use crate::agglomerate::tied_clusters::Clusters;
 use crate::agglomerate::tolerance::{Tolerance, rounding};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
@@ -19,6 +19,7 @@ use crate::linkage::Rule;
 use crate::memory::{self, Buffer};
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
+use crate::sorting::sort_by;
 use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 
 /// The meaning of pairs that aren't stored.
@@ -206,10 +207,6 @@ impl<'a> SparseJob<'a> {
         Ok(tree.merges().iter().zip(known).map(rank).collect())
     }
 
-    fn collected(&self, links: impl Iterator<Item = Link>) -> Result<Vec<Link>> {
-        memory::collected("the links of leaves", self.pairs.len(), links)
-    }
-
     fn fold(&self, x: f64, y: f64) -> f64 {
         match self.rule {
             Rule::Single => x.max(y),
@@ -229,19 +226,19 @@ impl<'a> SparseJob<'a> {
         let monitor = self.rules.monitor;
         let negative = links.clone().filter(|link| link.value < 0.0);
         match (self.rule, self.missing) {
-            (Rule::Single, Missing::Ignore) => clusters.join(self.collected(links)?, NO_BAR, monitor),
+            (Rule::Single, Missing::Ignore) => clusters.join(links, (self.pairs.len(), NO_BAR), monitor),
             (Rule::Complete, Missing::Ignore) => clusters.reduce::<LeastOfKnown>(links, self.rules).map(|_| ()),
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
-                clusters.join(self.collected(links)?, 0.0, monitor)?;
+                clusters.join(links, (self.pairs.len(), 0.0), monitor)?;
                 // Clusters with a positive edge between them have merged, and an edge with similarity 0 is the same as
                 // no edge. So only edges with negative similarity matter from here on.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
-                let (names, groups) = clusters.groups(within);
-                let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
-                clusters.record(|merges| merge_somewhere_unlinked((&names, &sizes), &below, groups, merges));
+                let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
+                clusters.record(|merges| merge_somewhere_unlinked(&graph, groups, merges));
                 let below = clusters.contracted(below.into_iter(), f64::max, monitor)?;
-                clusters.join(below, NO_BAR, monitor)
+                let most = below.len();
+                clusters.join(below.into_iter(), (most, NO_BAR), monitor)
             }
             (Rule::Complete, Missing::Zero) => {
                 let sizes = clusters.sizes.clone();
@@ -273,15 +270,16 @@ impl<'a> SparseJob<'a> {
         below: Vec<Link>,
         within: Option<&Partition>,
     ) -> Result<()> {
-        let (names, groups) = clusters.groups(within);
-        clusters.record(|merges| merge_unlinked(&names, &below, groups, merges));
-        let below = clusters.contracted(below.into_iter(), K::fold, self.rules.monitor)?;
+        let monitor = self.rules.monitor;
+        let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
+        clusters.record(|merges| merge_unlinked(&graph, groups, merges));
+        let below = clusters.contracted(below.into_iter(), K::fold, monitor)?;
         clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
     }
 }
 
 struct Merged {
-    forest: Forest,
+    clusters: Clusters<'static>,
     /// For each leaf: the size of the cluster with this name, or 0 if there is none.
     sizes: Vec<f64>,
     merges: Vec<RawMerge>,
@@ -289,7 +287,7 @@ struct Merged {
 
 impl Merged {
     fn leaves(n: usize) -> Self {
-        Self { forest: Forest::new(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
+        Self { clusters: Clusters::without_lookup(n), sizes: vec![1.0; n], merges: Vec::with_capacity(n - 1) }
     }
 
     fn names(&self) -> Vec<u32> {
@@ -300,7 +298,7 @@ impl Merged {
         let before = self.merges.len();
         let result = make(&mut self.merges);
         for &RawMerge { i, j, .. } in &self.merges[before..] {
-            self.forest.leaves.attach(j as u32, i as u32);
+            self.clusters.leaves.attach(j as u32, i as u32);
         }
         self.add_sizes(before);
         result
@@ -316,17 +314,28 @@ impl Merged {
         if links.clone().next().is_none() {
             return Ok(Vec::new());
         }
-        let names = self.names();
-        let sizes = names.iter().map(|&name| self.sizes[name as usize]).collect();
-        let graph = Graph::new(names, sizes, links, rules.monitor)?;
+        let graph = self.graph(links, rules.monitor)?;
         self.record(|merges| reduce::<K>(graph, rules, merges))
     }
 
-    fn join(&mut self, links: Vec<Link>, bar: f64, monitor: &Monitor) -> Result<()> {
+    fn graph(&self, links: impl Iterator<Item = Link> + Clone, monitor: &Monitor) -> Result<Graph> {
+        let names = self.names();
+        let sizes = names.iter().map(|&name| self.sizes[name as usize]).collect();
+        Graph::new(names, sizes, links, monitor)
+    }
+
+    /// Merges the clusters that are connected by at most `most` edges with similarities above `bar`, in descending order
+    /// of similarity (Kruskal 1956).
+    fn join(&mut self, links: impl Iterator<Item = Link>, (most, bar): (usize, f64), monitor: &Monitor) -> Result<()> {
+        entered!(sparse_single);
+        let edge = |link: Link| RawMerge { i: link.a as usize, j: link.b as usize, similarity: link.value };
+        let edges = links.filter(|link| link.value > bar).map(edge);
+        let mut edges = memory::collected("the links of leaves", most, edges)?;
+        sort_by(&mut edges, RawMerge::by_similarity, monitor)?;
         let before = self.merges.len();
-        self.forest.join(links, bar, &mut self.merges, monitor)?;
+        self.clusters.join_all(edges, &mut self.merges, monitor)?;
         self.add_sizes(before);
-        Ok(())
+        monitor.advance((self.merges.len() - before) as u64)
     }
 
     fn contracted(
@@ -336,17 +345,17 @@ impl Merged {
         monitor: &Monitor,
     ) -> Result<Vec<Link>> {
         let n = self.sizes.len();
-        let of: Vec<u32> = (0..n as u32).map(|leaf| self.forest.leaves.find(leaf)).collect();
+        let of: Vec<u32> = (0..n as u32).map(|leaf| self.clusters.leaves.find(leaf)).collect();
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
-        let names = self.names();
+    /// Returns the clusters in each initial cluster, as indices in [`Merged::names`].
+    fn groups(&self, within: Option<&Partition>) -> Vec<Vec<u32>> {
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
-        for (at, &name) in names.iter().enumerate() {
-            groups[within.map_or(0, |within| within.cluster_of()[name as usize] as usize)].push(at as u32);
+        for (name, at) in self.names().into_iter().zip(0..) {
+            groups[within.map_or(0, |within| within.cluster_of()[name as usize] as usize)].push(at);
         }
-        (names, groups)
+        groups
     }
 
     /// Merges the remaining clusters within each initial cluster, in the order of their names. No pair of leaves
@@ -358,7 +367,7 @@ impl Merged {
             let low = &mut lowest[initial.cluster_of()[merge.i] as usize];
             *low = low.min(merge.similarity);
         }
-        let (names, groups) = self.groups(Some(initial));
+        let (names, groups) = (self.names(), self.groups(Some(initial)));
         self.record(|merges| {
             for (group, low) in groups.iter().zip(lowest) {
                 let similarity = if low == f64::INFINITY { f64::NEG_INFINITY } else { low };

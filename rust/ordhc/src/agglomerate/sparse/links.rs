@@ -72,10 +72,6 @@ pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()
     sort_by_key(links, |link| (link.a, link.b), monitor)
 }
 
-fn sort_by_second(links: &mut [Link]) {
-    links.sort_by_key(|link| link.b);
-}
-
 /// Returns the edges between clusters, ordered by their two clusters, with one edge for each pair of clusters. `of`
 /// returns the cluster of each of `n` leaves. Memory is allocated for `most` edges at first.
 pub(super) fn contracted(
@@ -119,7 +115,7 @@ pub(super) fn contracted(
             monitor.check()?;
             next_check = start + BLOCK;
         }
-        sort_by_second(&mut sorted[start..end]);
+        sorted[start..end].sort_by_key(|link| link.b);
         start = end;
     }
     sorted.dedup_by(|next, kept| {

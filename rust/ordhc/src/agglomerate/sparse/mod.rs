@@ -8,8 +8,7 @@
 //!   `rows`, which apply merges when they are next read; or in lists, between which edges are moved one by one; or in a
 //!   `table`, if many pairs of clusters have an edge. `hub` is an index for clusters with many edges;
 //! * `zeros`: merges clusters whose similarity is zero. Pairs of leaves that aren't stored count as zero;
-//! * `single`: single linkage, by Kruskal's algorithm;
-//! * `job`: runs these steps in order.
+//! * `job`: runs these steps in order. Single linkage is Kruskal's algorithm, in `tied_clusters` of the room above.
 
 mod chain;
 mod graph;
@@ -18,7 +17,6 @@ mod links;
 mod pairs;
 mod rounds;
 mod rows;
-mod single;
 mod table;
 mod zeros;
 

@@ -2,14 +2,12 @@
 //! remaining clusters.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::chain::{self, Lists};
 use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Link, Summary};
 use super::rows::Rows;
 use super::table::Table;
-use crate::agglomerate::threads::next;
 use crate::error::Result;
 use crate::memory;
 use crate::parallel;
@@ -141,39 +139,27 @@ impl Pairs {
         }
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let parts = self.parts(graph);
-        let n_parts = parts.len();
-        let queue = Mutex::new(parts.into_iter().enumerate().collect::<Vec<_>>().into_iter());
-        let found = parallel::map((0..parallel::n_threads().min(n_parts)).collect(), |_| {
-            let mut writer = Writer { place: vec![0; k], row: Vec::new() };
-            let mut done = Vec::new();
-            while let Some((at, (clusters, room))) = next(&queue) {
-                let mut chunk = Chunk {
-                    first: clusters.start,
-                    ends: Vec::new(),
-                    entries: memory::room("the links of clusters", room)?,
-                };
-                let mut nearest_of = Vec::with_capacity(clusters.len());
-                for new in clusters {
-                    let start = chunk.entries.len();
-                    writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
-                    chunk.ends.push(chunk.entries.len());
-                    let about = |other: u32| (sizes[other as usize], other);
-                    nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules));
-                }
-                chunk.entries.shrink_to_fit();
-                done.push((at, chunk, nearest_of));
-                rules.monitor.advance(0)?;
+        let worker = |_| (Writer { place: vec![0; k], row: Vec::new() }, Vec::new());
+        let workers = (0..parallel::n_threads().min(parts.len())).map(worker).collect();
+        let found = parallel::share(workers, parts, |(writer, done), (clusters, room)| {
+            let entries = memory::room("the links of clusters", room)?;
+            let mut chunk = Chunk { first: clusters.start, ends: Vec::new(), entries };
+            let mut nearest_of = Vec::with_capacity(clusters.len());
+            for new in clusters {
+                let start = chunk.entries.len();
+                writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
+                chunk.ends.push(chunk.entries.len());
+                let about = |other: u32| (sizes[other as usize], other);
+                nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules));
             }
-            Ok(done)
-        });
-        let mut all: Vec<_> = found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        all.sort_unstable_by_key(|&(at, _, _)| at);
-        let mut chunks = Vec::with_capacity(all.len());
-        let mut nearest = Vec::with_capacity(k);
-        for (_, chunk, near) in all {
-            chunks.push(chunk);
-            nearest.extend(near);
-        }
+            chunk.entries.shrink_to_fit();
+            done.push((chunk, nearest_of));
+            rules.monitor.advance(0)
+        })?;
+        let mut all: Vec<(Chunk, Vec<_>)> = found.into_iter().flat_map(|(_, done)| done).collect();
+        all.sort_unstable_by_key(|(chunk, _)| chunk.first);
+        let (chunks, nearest): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+        let nearest = nearest.into_iter().flatten().collect();
         let names = self.left.iter().map(|&old| graph.names[old as usize]).collect();
         Ok((Graph { names, sizes, chunks }, nearest))
     }
