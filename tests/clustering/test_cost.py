@@ -90,14 +90,19 @@ def test_errors_of_memory_name_a_way_out_at_once(call, remedy):
 
 
 def test_a_remedy_is_named_once():
-    with (
-        pytest.raises(MemoryError, match="^the matrix .* allocated: inner$"),
-        remedied("outer"),
-        remedied("inner"),
-    ):
+    @remedied("outer")
+    @remedied("inner")
+    def check():
         _ordhc.check_memory("the matrix", 1 << 60)
-    with pytest.raises(MemoryError, match="^there is not enough memory: outer$"), remedied("outer"):
+
+    @remedied("outer")
+    def fail():
         raise MemoryError
+
+    with pytest.raises(MemoryError, match="^the matrix .* allocated: inner$"):
+        check()
+    with pytest.raises(MemoryError, match="^there is not enough memory: outer$"):
+        fail()
 
 
 def test_warnings_point_at_the_caller_of_what_has_a_remedy():

@@ -31,7 +31,7 @@ def files(tmp_path, monkeypatch):
 FAULTS = {
     "reading": ("ordhc.io.answers.read_in_order", ["cluster", "a b.csv"]),
     "planning": ("ordhc.clustering.plan.Plan.of", ["cluster", "a b.csv"]),
-    "summing up": ("ordhc.metrics.score.score", ["cluster", "a b.csv"]),
+    "summing up": ("ordhc.metrics.streamed.revenue_of", ["cluster", "a b.csv"]),
     "selecting": ("ordhc.evaluate.trials.fit", ["compare", "a b.csv", "--folds", "2"]),
     "scoring": ("ordhc._ordhc.revenue", ["score", "t.nwk", "a b.csv"]),
     "simulating": ("ordhc._ordhc.planted", ["simulate", "new.csv"]),

@@ -1598,15 +1598,16 @@ def from_dict(data: Any) -> Dendrogram:
 
 def from_engine(
     tree: _ordhc.Tree,
-    names: tuple[str, ...] | None = None,
+    names: Sequence[str] | None = None,
     support: NDArray[np.float64] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
     """Return the dendrogram of an `_ordhc.Tree`; names and support are not checked."""
-    made = None if settings is None else settings_of(settings)
     if support is not None:
         support.flags.writeable = False  # because all callers share the array
-    return with_annotations(tree, Annotations(names, None, support, settings=made))
+    known = None if names is None else tuple(names)
+    made = None if settings is None else settings_of(settings)
+    return with_annotations(tree, Annotations(known, None, support, settings=made))
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
