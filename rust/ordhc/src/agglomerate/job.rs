@@ -10,7 +10,7 @@ use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
 use super::matrix::Matrix;
 use super::nearest::Linkage;
-use super::precise_matrix::PreciseMatrix;
+use super::precise_matrix::{PreciseMatrix, PreciseUpdate, with_precise};
 use super::read::stride;
 use super::rounds::{Pairs, all_nearest, settle};
 use super::square::{FEW, Similarities, Square};
@@ -91,12 +91,13 @@ impl Task<'_> {
         let tolerance = self.tolerance::<U>(&self.matrix(&input));
         let strategy = choose(self, update, &input, tolerance);
         let Some(tolerance) = tolerance.filter(|_| !matches!(strategy, Strategy::Precisely)) else {
-            return self.precisely(update, given.as_ref().unwrap_or(&self.matrix(&input)));
+            let matrix = given.unwrap_or_else(|| self.matrix(&input));
+            return with_precise(update, |update| self.precisely(update, &matrix));
         };
         let found = self.quickly(update, input, tolerance, strategy)?;
         match given {
             _ if !found.doubtful => {}
-            Some(matrix) => return self.precisely(update, &matrix),
+            Some(matrix) => return with_precise(update, |update| self.precisely(update, &matrix)),
             None => self.monitor.warn(
                 "some similarities of clusters differ by less than their rounding errors, so rounding decided which \
                  of them merged first; use `overwrite=False` for the exact tree"
@@ -121,12 +122,12 @@ impl Task<'_> {
                 return Ok(Found::certain(single::merges(&self.matrix(&input), self.monitor)?));
             }
             (Strategy::Centers(means), Input::Given(matrix)) => return centers::merges(matrix, means, self.monitor),
-            (Strategy::Initial, input) => {
+            (Strategy::Initial, input) if U::MAY_COMMUTE => {
                 return self.with_rows(update, input, tolerance, |rows| self.chain_from(rows, &mut doubts));
             }
-            (Strategy::AtOnce, Input::Given(matrix)) => self.at_once(update, matrix, &mut doubts)?,
-            (Strategy::Rounds, Input::Given(matrix)) => self.rounds(update, matrix, &mut doubts)?,
-            (Strategy::InPlace, Input::Mutable(values)) => self.in_place(update, values, &mut doubts)?,
+            (Strategy::AtOnce, Input::Given(matrix)) if U::MAY_COMMUTE => self.at_once(update, matrix, &mut doubts)?,
+            (Strategy::Rounds, Input::Given(matrix)) if U::MAY_COMMUTE => self.rounds(update, matrix, &mut doubts)?,
+            (Strategy::InPlace, Input::Mutable(values)) if U::MAY_COMMUTE => self.in_place(update, values, &mut doubts)?,
             (_, input) => {
                 let (initial, reducible) = (self.initial, self.rule.is_reducible());
                 let work =
@@ -139,12 +140,12 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
+    fn precisely(&self, update: PreciseUpdate<'_>, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
         let shift = match squared && self.about.dissimilarity {
             true => SQUARED_TO - exponent,
-            false if !U::EXACT => (SMALLEST - exponent).max(0),
+            false if !update.exact => (SMALLEST - exponent).max(0),
             false => 0,
         };
         let unit = [shift / 2, shift - shift / 2].map(|half| 2f64.powi(half));

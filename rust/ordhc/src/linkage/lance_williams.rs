@@ -109,6 +109,7 @@ pub(crate) struct Terms {
 impl Update for LanceWilliams {
     type Merge = Terms;
     const MAY_FAIL: bool = true;
+    const MAY_COMMUTE: bool = true;
 
     fn merge(&self, merging: Merging) -> Terms {
         let terms = if self.uses_n_k { [0.0; 4] } else { self.terms(&merging, f64::NAN) };

@@ -88,6 +88,10 @@ pub(crate) trait Update: Sync {
     /// similarities are only updated merge by merge.
     const BETWEEN: Option<Between> = None;
 
+    /// True if [`Update::commutes`] can return true. Engines that merge reciprocal pairs are compiled only for these
+    /// rules.
+    const MAY_COMMUTE: bool = Self::BETWEEN.is_some();
+
     fn merge(&self, merging: Merging) -> Self::Merge;
 
     /// Returns the similarity of the merged cluster to a third cluster k of size `n_k`. `x_i` and `x_j` are the
@@ -105,7 +109,7 @@ pub(crate) trait Update: Sync {
     /// as the closer of these only if both are equally close. The default is
     /// true for rules with [`Update::BETWEEN`].
     fn commutes(&self) -> bool {
-        Self::BETWEEN.is_some()
+        Self::MAY_COMMUTE
     }
 }
 
