@@ -127,7 +127,9 @@ impl Task<'_> {
             }
             (Strategy::AtOnce, Input::Given(matrix)) if U::MAY_COMMUTE => self.at_once(update, matrix, &mut doubts)?,
             (Strategy::Rounds, Input::Given(matrix)) if U::MAY_COMMUTE => self.rounds(update, matrix, &mut doubts)?,
-            (Strategy::InPlace, Input::Mutable(values)) if U::MAY_COMMUTE => self.in_place(update, values, &mut doubts)?,
+            (Strategy::InPlace, Input::Mutable(values)) if U::MAY_COMMUTE => {
+                self.in_place(update, values, &mut doubts)?
+            }
             (_, input) => {
                 let (initial, reducible) = (self.initial, self.rule.is_reducible());
                 let work =

@@ -44,7 +44,7 @@ fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) 
     if layout == Layout::Square {
         let n = Triangle::of_pairs(values.len()).unwrap().n_leaves();
         let mut square = vec![0.0; n * n];
-        crate::bindings::square_from_condensed(&values, &mut square, |x| x).unwrap();
+        crate::bindings::square_f64(&values, &mut square).unwrap();
         values = square;
     }
     let by = Agglomeration::new(rule.clone()).engine(engine).initial(input.initial);
