@@ -102,11 +102,11 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             let rows = Condensed { values: &self.values[..], k, n_gone: 0 };
             let mut nearest = match known.take() {
                 Some(nearest) => nearest,
-                None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
+                None => all_nearest::<U::Stored>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
             let slots = Slots { sizes: &self.sizes, clusters: &self.clusters, merges: &*merges };
-            settle::<U, _>(&rows, slots, &mut nearest, doubts)?;
-            let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, doubts)?;
+            settle::<U::Stored>(&rows, slots, &mut nearest, doubts)?;
+            let pairs = Pairs::of::<U::Stored>(&rows, &nearest, slots, self.tolerance, doubts)?;
             if !self.worthwhile(&pairs) {
                 return Ok(());
             }
@@ -169,37 +169,40 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
-        entered!(triangle_packed);
-        let k = self.clusters.len();
-        let mut to = 0;
-        for (at, &i) in kept.iter().enumerate() {
-            monitor.advance(0)?;
-            let base = Triangle::new(k).base(i);
-            for &j in &kept[at + 1..] {
-                self.values[to] = self.values[base.wrapping_add(j)];
-                to += 1;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
-        entered!(triangle_to_square);
+    pub(crate) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
-        if kept.len() < self.clusters.len() {
-            self.pack(&kept, monitor)?;
-        }
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
-        let (k, side) = (kept.len(), stride(kept.len()));
-        debug_assert!(k <= self.square_fits());
-        let mut values = self.values;
-        monitor.advance(0)?;
-        values.truncate(side * side);
-        spread(&mut values, k, side);
-        mirror(&mut values, side, monitor)?;
+        let values = to_square(self.values, self.clusters.len(), &kept, monitor)?;
         Ok(Similarities { values, names: active.to_vec(), sizes })
     }
+}
+
+/// Returns the square matrix of the clusters `kept` of a condensed matrix of `k` clusters, in the same memory.
+fn to_square<'a>(mut values: Store<'a>, k: usize, kept: &[usize], monitor: &Monitor) -> Result<Store<'a>> {
+    entered!(triangle_to_square);
+    if kept.len() < k {
+        pack(&mut values, k, kept, monitor)?;
+    }
+    let (k, side) = (kept.len(), stride(kept.len()));
+    monitor.advance(0)?;
+    values.truncate(side * side);
+    spread(&mut values, k, side);
+    mirror(&mut values, side, monitor)?;
+    Ok(values)
+}
+
+fn pack(values: &mut [f64], k: usize, kept: &[usize], monitor: &Monitor) -> Result<()> {
+    entered!(triangle_packed);
+    let mut to = 0;
+    for (at, &i) in kept.iter().enumerate() {
+        monitor.advance(0)?;
+        let base = Triangle::new(k).base(i);
+        for &j in &kept[at + 1..] {
+            values[to] = values[base.wrapping_add(j)];
+            to += 1;
+        }
+    }
+    Ok(())
 }
 
 impl<U: Update> Linkage for CondensedRows<'_, U> {
@@ -219,7 +222,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = Triangle::new(k).index(other, i);
-            *value = similarity::<U>(values[at], n_i, self.sizes[other]);
+            *value = similarity::<U::Stored>(values[at], n_i, self.sizes[other]);
         }
         Ok(())
     }

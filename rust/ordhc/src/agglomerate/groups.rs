@@ -61,8 +61,9 @@ pub(super) fn after_groups_of<U: Update>(
     doubts: &mut Doubts<'_>,
 ) -> Result<Option<Rest>> {
     entered!(groups);
+    let Some(between) = U::BETWEEN else { return Ok(None) };
     let found = merges_within(task, update, matrix, of, doubts.tolerance())?;
-    let rest = after_merges::<U>(task, matrix, found.merges)?;
+    let rest = after_merges(task, between, matrix, found.merges)?;
     if found.doubtful && rest.is_some() {
         doubts.leave_open();
     }
@@ -71,23 +72,21 @@ pub(super) fn after_groups_of<U: Update>(
 
 /// Merges `pairs`, the reciprocal pairs of leaves. Returns the remaining clusters and the merges. Returns `None` if too
 /// many clusters would be left.
-pub(super) fn after_pairs<U: Update>(
+pub(super) fn after_pairs(
     task: &Task<'_>,
+    between: Option<Between>,
     matrix: &Matrix<'_>,
     (nearest, pairs): (&[Nearest], &Pairs),
 ) -> Result<Option<Rest>> {
-    if U::BETWEEN.is_none() || LITTLE * pairs.n_left() > task.about.n {
-        return Ok(None);
-    }
+    let Some(between) = between.filter(|_| LITTLE * pairs.n_left() <= task.about.n) else { return Ok(None) };
     entered!(first_pairs);
     let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
-    after_merges::<U>(task, matrix, merges.collect())
+    after_merges(task, between, matrix, merges.collect())
 }
 
-fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<RawMerge>) -> Result<Option<Rest>> {
+fn after_merges(task: &Task<'_>, between: Between, matrix: &Matrix<'_>, merges: Vec<RawMerge>) -> Result<Option<Rest>> {
     let (about, squared, monitor) = (task.about, task.rule.is_squared(), task.monitor);
     let (n, facts) = (about.n, about.facts);
-    let Some(between) = U::BETWEEN else { return Ok(None) };
     let left = n - merges.len();
     if left * left > condensed_len(n) {
         return Ok(None);
@@ -257,7 +256,7 @@ mod tests {
         let merges = task.chain_on(update, clusters, Chain::after(of.len(), merges), &mut doubts).unwrap();
         let tolerance = doubts.tolerance();
         let key_of = |merges: &[RawMerge], at| doubts.key_of_merge(merges, at);
-        let merges = RawMerge::sort_settled(of.len(), merges, tolerance, key_of).unwrap();
+        let merges = RawMerge::sort_settled(of.len(), merges, tolerance, &mut { key_of }).unwrap();
         let found = doubts.found(merges);
         (!found.doubtful).then_some(found.merges)
     }

@@ -9,7 +9,7 @@ use super::doubts::Doubts;
 use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
 use super::matrix::Matrix;
-use super::nearest::Linkage;
+use super::nearest::{Linkage, Nearest};
 use super::precise_matrix::{PreciseMatrix, PreciseUpdate, with_precise};
 use super::read::stride;
 use super::rounds::{Pairs, all_nearest, settle};
@@ -20,7 +20,9 @@ use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, Slots};
 use super::{naive, nearest_pair, single};
 use crate::error::{Error, Result};
-use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
+use crate::linkage::{
+    Average, AverageOfWhole, Centroid, Complete, Median, Plain, Rule, Single, Update, Ward, Weighted,
+};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
@@ -123,23 +125,16 @@ impl Task<'_> {
             }
             (Strategy::Centers(means), Input::Given(matrix)) => return centers::merges(matrix, means, self.monitor),
             (Strategy::Initial, input) if U::MAY_COMMUTE => {
-                return self.with_rows(update, input, tolerance, |rows| self.chain_from(rows, &mut doubts));
+                return self.with_rows(update, input, tolerance, &mut |rows| self.chain_from(rows, &mut doubts));
             }
             (Strategy::AtOnce, Input::Given(matrix)) if U::MAY_COMMUTE => self.at_once(update, matrix, &mut doubts)?,
             (Strategy::Rounds, Input::Given(matrix)) if U::MAY_COMMUTE => self.rounds(update, matrix, &mut doubts)?,
             (Strategy::InPlace, Input::Mutable(values)) if U::MAY_COMMUTE => {
                 self.in_place(update, values, &mut doubts)?
             }
-            (_, input) => {
-                let (initial, reducible) = (self.initial, self.rule.is_reducible());
-                let work =
-                    |rows: &mut dyn Linkage| staged(rows, initial, reducible, nearest_pair::merges_among, self.monitor);
-                let ([within, after], doubtful) = self.with_rows(update, input, tolerance, work)?;
-                return Ok(Found { merges: with_initial(within, after), doubtful });
-            }
+            (_, input) => return self.with_rows(update, input, tolerance, &mut |rows| self.by_nearest_pair(rows)),
         };
-        let merges = RawMerge::sort_settled(n, merges, tolerance, |merges, at| doubts.key_of_merge(merges, at))?;
-        Ok(doubts.found(merges))
+        settled(n, merges, tolerance, &mut doubts)
     }
 
     fn precisely(&self, update: PreciseUpdate<'_>, matrix: &Matrix<'_>) -> Result<Scaled> {
@@ -178,13 +173,13 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    fn with_rows<U: Update, R>(
+    fn with_rows<U: Update>(
         &self,
         update: &U,
         input: Input<'_>,
         tolerance: Tolerance,
-        work: impl FnOnce(&mut dyn Linkage) -> Result<R>,
-    ) -> Result<R> {
+        work: &mut dyn FnMut(&mut dyn Linkage) -> Result<Found>,
+    ) -> Result<Found> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         match input {
             Input::Given(matrix) => {
@@ -196,6 +191,13 @@ impl Task<'_> {
                 work(&mut CondensedRows::from_similarities(update, Store::Borrowed(values), n, tolerance))
             }
         }
+    }
+
+    fn by_nearest_pair(&self, rows: &mut dyn Linkage) -> Result<Found> {
+        let reducible = self.rule.is_reducible();
+        let ([within, after], doubtful) =
+            staged(rows, self.initial, reducible, nearest_pair::merges_among, self.monitor)?;
+        Ok(Found { merges: with_initial(within, after), doubtful })
     }
 
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
@@ -213,7 +215,7 @@ impl Task<'_> {
         let merges = chain.into_merges();
         let mut sorted = |part: &[RawMerge], before: usize| {
             let key = |_: &[RawMerge], at: usize| doubts.key_of_merge(&merges, before + at);
-            RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), key)
+            RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), &mut { key })
         };
         let (first, after) = (sorted(&merges[..n_within], 0)?, sorted(&merges[n_within..], n_within)?);
         let mut found = doubts.found(with_initial(first, after));
@@ -233,26 +235,31 @@ impl Task<'_> {
     }
 
     fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
-        let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
+        let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
         if let Some((clusters, merges)) = after_groups(self, update, matrix, doubts)? {
             return self.chain_on(update, clusters, Chain::after(n, merges), doubts);
         }
         let given = Given { matrix, squared };
-        let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
-        let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-        // All clusters are leaves here, and the similarity of two leaves is the same for all rules. So `Average` can
-        // replace the rule.
-        let of_leaves = tolerance.of_leaves();
-        let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
-        settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
-        let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, doubts)?;
-        if let Some((clusters, merges)) = after_pairs::<U>(self, matrix, (&nearest, &pairs))? {
+        let (nearest, pairs) = self.first_pairs(&given, doubts)?;
+        if let Some((clusters, merges)) = after_pairs(self, U::BETWEEN, matrix, (&nearest, &pairs))? {
             return self.chain_on(update, clusters, Chain::after(n, merges), doubts);
         }
         let mut merges = Vec::new();
         let rows = CondensedRows::after_rounds(update, &given, (&nearest[..], &pairs), &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
+    }
+
+    /// Returns the nearest leaf of each leaf, and the leaves that merge in the first round.
+    fn first_pairs(&self, given: &Given<'_>, doubts: &mut Doubts<'_>) -> Result<(Vec<Nearest>, Pairs)> {
+        let (n, tolerance) = (self.about.n, doubts.tolerance().of_leaves());
+        let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
+        let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
+        // The sum over the pairs of two leaves is their similarity, so this code need not know what the rule stores.
+        let mut nearest = all_nearest::<Plain>(given, &sizes, tolerance, self.monitor)?;
+        settle::<Plain>(given, slots, &mut nearest, doubts)?;
+        let pairs = Pairs::of::<Plain>(given, &nearest, slots, tolerance, doubts)?;
+        Ok((nearest, pairs))
     }
 
     fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
@@ -294,6 +301,13 @@ impl Task<'_> {
         square.finish(&mut chain, doubts)?;
         Ok(chain.into_merges())
     }
+}
+
+/// Sorts the merges of a chain or of rounds.
+fn settled(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance, doubts: &mut Doubts<'_>) -> Result<Found> {
+    let mut key = |merges: &[RawMerge], at: usize| doubts.key_of_merge(merges, at);
+    let merges = RawMerge::sort_settled(n, merges, tolerance, &mut key)?;
+    Ok(doubts.found(merges))
 }
 
 /// Returns the merges of given clusters. `sizes` has the number of leaves of each cluster. The name of a cluster is its

@@ -267,7 +267,7 @@ impl<'a, U: Update> Square<'a, U> {
                 let other = LANES * first + lanes.trailing_zeros() as usize;
                 lanes &= lanes - 1;
                 let x = row[other / LANES][other % LANES];
-                let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
+                let similarity = similarity::<U::Stored>(x, self.sizes[at], self.sizes[other]);
                 let another = self.names[other] as usize;
                 if cluster == NO_CLUSTER.cluster {
                     (cluster, best, n_best) = (another, similarity, self.sizes[other]);
@@ -349,7 +349,7 @@ impl<'a, U: Update> Square<'a, U> {
                 replay(update, row, &log[seen[at] as usize..], at, sizes[at]);
             }
         };
-        let new = packed(self.values, old, (&kept, n_used), !log.is_empty(), replayed);
+        let new = packed(self.values, old, (&kept, n_used), !log.is_empty(), &replayed);
         for (to, &from) in kept.iter().enumerate() {
             self.sizes[to] = self.sizes[from];
             if U::SUMS {
@@ -375,7 +375,7 @@ pub(super) fn packed(
     old: usize,
     (kept, n_used): (&[usize], usize),
     is_much: bool,
-    bring_up_to_date: impl Fn(usize, &mut [f64]) + Sync,
+    bring_up_to_date: &(dyn Fn(usize, &mut [f64]) + Sync),
 ) -> usize {
     let (new, bits) = (stride(kept.len()), Kept::of(kept.iter().copied(), n_used));
     if !is_much {
@@ -456,7 +456,7 @@ impl<U: Update> Linkage for Square<'_, U> {
         let row = &self.values[i * self.stride..][..self.n_used];
         for (value, &k) in out.iter_mut().zip(others) {
             let k = self.positions[k] as usize;
-            *value = similarity::<U>(row[k], self.sizes[i], self.sizes[k]);
+            *value = similarity::<U::Stored>(row[k], self.sizes[i], self.sizes[k]);
         }
         Ok(())
     }

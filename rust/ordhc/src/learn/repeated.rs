@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(verdict::<4>([1, 1, 1, 0]), 0);
         assert_eq!(verdict::<4>([1, 0, 2, 0]), 1);
         assert!(repeated(Method::Quick.learner(4, 0).unwrap(), 2).is_err());
-        assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
+        assert!(repeated_of_four(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lance-Williams coefficients given as formulas.
 
 use super::formula::Formula;
-use super::rule::{Merging, Update};
+use super::rule::{Merging, Plain, Update};
 use crate::error::{Error, Result};
 use crate::precise::Precise;
 
@@ -108,6 +108,7 @@ pub(crate) struct Terms {
 
 impl Update for LanceWilliams {
     type Merge = Terms;
+    type Stored = Plain;
     const MAY_FAIL: bool = true;
     const MAY_COMMUTE: bool = true;
 

@@ -58,11 +58,11 @@ impl RawMerge {
     /// ties are broken by `(i, j)`. Also returns whether rounding errors make it unclear which similarities are equal.
     pub(crate) fn sort_ranked(n: usize, merges: Vec<RawMerge>, ranks: &[u64], tolerance: Tolerance) -> Found {
         let mut doubtful = false;
-        let doubted = |merges: &[RawMerge], at: usize| {
+        let mut doubted = |merges: &[RawMerge], at: usize| {
             doubtful = true;
             Ok::<f64, Infallible>(tolerance.key(merges[at].similarity))
         };
-        let Ok(merges) = Self::sort_by(n, merges, ranks, tolerance, doubted);
+        let Ok(merges) = Self::sort_by(n, merges, ranks, tolerance, &mut doubted);
         Found { merges, doubtful }
     }
 
@@ -73,7 +73,7 @@ impl RawMerge {
         n: usize,
         merges: Vec<RawMerge>,
         tolerance: Tolerance,
-        key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
+        key_of: &mut dyn FnMut(&[RawMerge], usize) -> Result<f64>,
     ) -> Result<Vec<RawMerge>> {
         Self::sort_by(n, merges, &[], tolerance, key_of)
     }
@@ -83,7 +83,7 @@ impl RawMerge {
         mut merges: Vec<RawMerge>,
         ranks: &[u64],
         mut tolerance: Tolerance,
-        mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
+        key_of: &mut dyn FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
     ) -> std::result::Result<Vec<RawMerge>, E> {
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
