@@ -80,6 +80,7 @@ impl LanceWilliams {
 
     /// Returns four numbers of the recurrence for a third cluster of size `n_k`: `alpha_i`, `alpha_j`, beta times the
     /// similarity of the two clusters that are merged, and gamma.
+    #[inline(never)]
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];
