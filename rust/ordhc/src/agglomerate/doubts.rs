@@ -182,7 +182,7 @@ impl<'a> Doubts<'a> {
     #[cold]
     pub(super) fn settled(
         &mut self,
-        linkage: &mut (impl Linkage + ?Sized),
+        linkage: &mut dyn Linkage,
         i: usize,
         nearest: Nearest,
         merges: &[RawMerge],

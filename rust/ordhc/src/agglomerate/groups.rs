@@ -123,9 +123,9 @@ fn merges_within<U: Update>(
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
         let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
         let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
-        let rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
+        let mut rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
-        let mut merges = merges_above(rows, bounds, &mut doubts)?;
+        let mut merges = merges_above(&mut rows, bounds, &mut doubts)?;
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
         }
@@ -185,11 +185,7 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
 
 /// Returns the merges within a group. Clusters merge only if their similarity is certainly above their `bounds`, the
 /// largest similarities to leaves outside of the group.
-fn merges_above<U: Update>(
-    mut rows: Square<'_, U>,
-    mut bounds: Vec<f64>,
-    doubts: &mut Doubts<'_>,
-) -> Result<Vec<RawMerge>> {
+fn merges_above(rows: &mut dyn Linkage, mut bounds: Vec<f64>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
     let (tolerance, monitor) = (doubts.tolerance(), doubts.monitor());
     let mut merges = Vec::new();
     let mut waits = vec![false; bounds.len()];
@@ -207,7 +203,7 @@ fn merges_above<U: Update>(
         let mut nearest = rows.nearest(top, &[])?;
         let is_near = tolerance.floor(nearest.similarity) > bounds[top];
         if nearest.doubtful && is_near {
-            nearest = doubts.settled(&mut rows, top, nearest, &merges)?;
+            nearest = doubts.settled(rows, top, nearest, &merges)?;
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
