@@ -9,19 +9,19 @@ use super::square::Similarities;
 use super::store::Store;
 use super::threads::split;
 use super::tolerance::Tolerance;
-use super::triangle_rows::{Condensed, Given, Slots, TriangleRows};
+use super::triangle_rows::{Condensed, Given, Slots};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::similarity::{Triangle, condensed_len};
+use crate::similarity::Triangle;
 use crate::tree::RawMerge;
 
 /// The similarities of clusters as a condensed matrix, which needs half the memory of a square matrix. This layout is
 /// used until a square matrix of the remaining clusters fits into the same memory.
 ///
 /// `clusters` has the smallest leaf of each row's cluster, and `slots` has the row of each smallest leaf.
-pub(crate) struct CondensedRows<'a, U: Update> {
+pub(super) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
     sizes: Vec<f64>,
@@ -36,7 +36,7 @@ const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves. More values may follow.
-    pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
+    pub(super) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
         Self { update, values, sizes: vec![1.0; n], slots, clusters, tolerance }
@@ -47,38 +47,33 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters. If the
-    /// first round would merge only a few pairs, copies the input and runs no rounds.
-    pub(crate) fn after_rounds(
-        update: &'a U,
+    /// Merges reciprocal nearest pairs of the leaves of `given` in rounds, and stores the condensed matrix of the
+    /// remaining clusters. If the first round would merge only a few pairs, copies the input and runs no rounds.
+    pub(super) fn first_rounds(
+        &mut self,
         given: &Given<'_>,
-        first: (&[Nearest], &Pairs),
+        (nearest, pairs): (&[Nearest], &Pairs),
         merges: &mut Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let monitor = doubts.monitor();
-        let n = given.len();
-        let values = Store::zeros(condensed_len(n))?;
-        let mut this = Self::from_similarities(update, values, n, doubts.tolerance());
-        let (nearest, pairs) = first;
-        if this.worthwhile(pairs) {
+        if self.worthwhile(pairs) {
             entered!(triangle_round_of_input);
-            let new_sizes = this.log(pairs, nearest, merges, monitor)?;
-            let mut values = std::mem::take(&mut this.values);
-            let nearest = this.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
-            this.values = values;
-            this.keep(pairs, new_sizes);
-            this.rounds(Some(nearest), merges, doubts)?;
+            let new_sizes = self.log(pairs, nearest, merges, monitor)?;
+            let mut values = std::mem::take(&mut self.values);
+            let nearest = self.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
+            self.values = values;
+            self.keep(pairs, new_sizes);
+            self.rounds(Some(nearest), merges, doubts)
         } else {
             entered!(triangle_of_input);
-            given.matrix.write_condensed(given.squared, &mut this.values, monitor)?;
+            given.matrix.write_condensed(given.squared, &mut self.values, monitor)
         }
-        Ok(this)
     }
 
     /// Returns the largest number of clusters for which a square matrix of similarities fits into the memory of the
     /// condensed matrix.
-    pub(crate) fn square_fits(&self) -> usize {
+    pub(super) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
             side -= 1;
@@ -86,7 +81,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         side
     }
 
-    pub(crate) fn rounds(
+    pub(super) fn rounds(
         &mut self,
         mut known: Option<Vec<Nearest>>,
         merges: &mut Vec<RawMerge>,
@@ -169,7 +164,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    pub(crate) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
+    pub(super) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
         let values = to_square(self.values, self.clusters.len(), &kept, monitor)?;
@@ -281,6 +276,7 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
 mod tests {
     use super::*;
     use crate::linkage::Average;
+    use crate::similarity::condensed_len;
 
     #[test]
     fn squares_come_from_triangles() {

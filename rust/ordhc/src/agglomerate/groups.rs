@@ -6,19 +6,20 @@
 //! this cluster. If two clusters of a group are each other's nearest in the group, and nearer than this bound, they are
 //! reciprocal among all clusters.
 
+use super::any_update::AnyUpdate;
 use super::between::Clusters;
 use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
 use super::nearest::{Linkage, Nearest};
 use super::rounds::Pairs;
 use super::separated;
-use super::square::{Similarities, Square};
+use super::square::{Similarities, room};
 use super::task::Task;
 use super::threads::{parts, threads};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
-use crate::linkage::{Between, Update};
+use crate::linkage::Between;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -35,13 +36,13 @@ type Rest = (Similarities<'static>, Vec<RawMerge>);
 
 /// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
 /// clusters and the merges. Returns `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
-pub(super) fn after_groups<U: Update>(
+pub(super) fn after_groups(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     doubts: &mut Doubts<'_>,
 ) -> Result<Option<Rest>> {
-    if U::BETWEEN.is_none() {
+    if update.between().is_none() {
         return Ok(None);
     }
     match separated::groups(matrix, MOST, task.monitor)? {
@@ -53,15 +54,15 @@ pub(super) fn after_groups<U: Update>(
 /// Merges within groups, as long as leaves outside of a group cannot affect the result. `of` is the group of each leaf.
 /// Returns the remaining clusters and the merges. Returns `None` if the square similarity matrix of the remaining
 /// clusters would need more memory than the condensed matrix of all leaves, or if too many digits would cancel.
-pub(super) fn after_groups_of<U: Update>(
+pub(super) fn after_groups_of(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     of: &[u32],
     doubts: &mut Doubts<'_>,
 ) -> Result<Option<Rest>> {
     entered!(groups);
-    let Some(between) = U::BETWEEN else { return Ok(None) };
+    let Some(between) = update.between() else { return Ok(None) };
     let found = merges_within(task, update, matrix, of, doubts.tolerance())?;
     let rest = after_merges(task, between, matrix, found.merges)?;
     if found.doubtful && rest.is_some() {
@@ -106,9 +107,9 @@ fn after_merges(task: &Task<'_>, between: Between, matrix: &Matrix<'_>, merges: 
 
 /// Returns the merges within groups that no leaf outside of the group can affect. Each merge comes after the merges
 /// that made its two clusters. `of` is the group of each leaf.
-fn merges_within<U: Update>(
+fn merges_within(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     of: &[u32],
     tolerance: Tolerance,
@@ -121,11 +122,11 @@ fn merges_within<U: Update>(
     let found = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about() };
-        let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
-        let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
-        let mut rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
+        let (mut room, matrix) = (room(leaves.len()), Matrix::again(&values, about));
+        let mut doubts = Doubts::new(Form::of(update.between()), Some(&matrix), squared, tolerance, monitor);
+        let mut rows = update.square_of_leaves(MOST, &matrix, squared, &mut room, &doubts)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
-        let mut merges = merges_above(&mut rows, bounds, &mut doubts)?;
+        let mut merges = merges_above(&mut *rows, bounds, &mut doubts)?;
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
         }
@@ -244,10 +245,10 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
+    fn merges(update: &dyn AnyUpdate, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
-        let mut doubts = task.doubts::<U>(Some(matrix), task.tolerance::<U>(matrix)?);
+        let mut doubts = task.doubts(update, Some(matrix), task.tolerance(update, matrix)?);
         let (clusters, merges) = after_groups_of(&task, update, matrix, of, &mut doubts).unwrap()?;
         let merges = task.chain_on(update, clusters, Chain::after(of.len(), merges), &mut doubts).unwrap();
         let tolerance = doubts.tolerance();

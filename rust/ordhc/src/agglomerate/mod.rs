@@ -81,6 +81,7 @@
 //! repeat and are not exact). Otherwise, a doubt causes a warning.
 
 mod agglomeration;
+mod any_update;
 mod between;
 mod centers;
 mod chain;

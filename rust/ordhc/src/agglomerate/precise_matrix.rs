@@ -39,7 +39,7 @@ pub(super) struct PreciseUpdate<'a> {
 }
 
 /// Calls `work` with the parts of `update`.
-pub(super) fn with_precise<U: Update, R>(update: &U, work: impl FnOnce(PreciseUpdate<'_>) -> R) -> R {
+pub(super) fn with_precise<U: Update>(update: &U, work: &mut dyn FnMut(PreciseUpdate<'_>) -> Result<()>) -> Result<()> {
     let fold = |merging: &Merging<Precise>, x_i, x_j, n_k| update.fold_precisely(merging, x_i, x_j, n_k);
     work(PreciseUpdate { fold: &fold, sums: U::PRECISE_SUMS, exact: U::EXACT })
 }

@@ -11,7 +11,6 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, f64x8};
 
-use super::chain::Chain;
 use super::doubts::Doubts;
 use super::kept::{Kept, stream};
 use super::matrix::Matrix;
@@ -104,11 +103,12 @@ pub(super) struct Square<'a, U: Update> {
     level: Level,
 }
 
-impl<'a, U: Update> Square<'a, U> {
-    pub(super) fn room(n: usize) -> Vec<f64> {
-        vec![0.0; stride(n) * padded(n)]
-    }
+/// Returns memory for [`Square::of_leaves`].
+pub(super) fn room(n: usize) -> Vec<f64> {
+    vec![0.0; stride(n) * padded(n)]
+}
 
+impl<'a, U: Update> Square<'a, U> {
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -173,10 +173,6 @@ impl<'a, U: Update> Square<'a, U> {
             tolerance,
             level: Level::new(),
         }
-    }
-
-    pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
-        chain.run(self, 1, doubts)
     }
 
     #[inline(always)]

@@ -197,7 +197,7 @@ mod tests {
         let tolerance = Tolerance::rounded(1e-14, 0.0);
         for (keys, expected) in [([2.0, 1.5], [0, 2, 4, 0]), ([1.5, 2.0], [2, 0, 4, 0]), ([2.0, 2.0], [0, 2, 4, 0])] {
             let mut asked = Vec::new();
-            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, |given, at| {
+            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, &mut |given, at| {
                 assert_eq!(given, merges);
                 asked.push(at);
                 Ok(keys[at])

@@ -188,12 +188,12 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
+fn found(update: &dyn AnyUpdate, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
     let task = Task::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap();
     let task = Task { few: 0, at_once, ..task };
-    let (input, tolerance) = (Input::Given(&matrix), task.tolerance::<U>(&matrix).unwrap());
+    let (input, tolerance) = (Input::Given(&matrix), task.tolerance(update, &matrix).unwrap());
     let strategy = choose(&task, update, &input, Some(tolerance));
     task.quickly(update, input, tolerance, strategy).unwrap()
 }
