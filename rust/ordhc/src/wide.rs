@@ -16,15 +16,11 @@
 /// times, for different instructions. A `return` inside returns from the block only.
 ///
 /// In `wide!(simd => block)`, the block can use `simd`, the processor's instance of `fearless_simd::Simd`, for explicit
-/// vector operations. `wide!(level; simd => block)` does the same, and saves a few nanoseconds, because the processor's
-/// `fearless_simd::Level` is known. Without explicit operations, the compiler uses wide vectors mostly for loops in which each value
+/// vector operations. Without explicit operations, the compiler uses wide vectors mostly for loops in which each value
 /// is computed independently.
 macro_rules! wide {
-    ($simd:ident => $work:expr) => {
-        wide!(fearless_simd::Level::new(); $simd => $work)
-    };
-    ($level:expr; $simd:ident => $work:expr) => {{
-        let level: fearless_simd::Level = $level;
+    ($simd:ident => $work:expr) => {{
+        let level = fearless_simd::Level::new();
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         let result = if let Some($simd) = level.as_avx512() {
             $crate::wide::with($simd, #[inline(always)] || $work)

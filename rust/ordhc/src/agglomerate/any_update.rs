@@ -1,5 +1,6 @@
 //! Rules behind a pointer, so that the code that chooses and runs engines is compiled only once for all rules.
 
+use super::chain::Chain;
 use super::condensed_rows::CondensedRows;
 use super::doubts::Doubts;
 use super::matrix::Matrix;
@@ -38,7 +39,7 @@ pub(super) trait AnyUpdate: Sync {
         clusters: &'r mut Similarities<'_>,
         n_and_few: (usize, usize),
         tolerance: Tolerance,
-    ) -> Box<dyn Linkage + 'r>;
+    ) -> Box<dyn SquareLinkage + 'r>;
 
     fn square_of_leaves<'r>(
         &'r self,
@@ -47,9 +48,15 @@ pub(super) trait AnyUpdate: Sync {
         squared: bool,
         room: &'r mut [f64],
         doubts: &Doubts<'_>,
-    ) -> Result<Box<dyn Linkage + 'r>>;
+    ) -> Result<Box<dyn SquareLinkage + 'r>>;
 
     fn triangle<'r>(&'r self, values: Store<'r>, n: usize, tolerance: Tolerance) -> Box<dyn TriangleLinkage<'r> + 'r>;
+}
+
+/// A square matrix, see [`Square`].
+pub(super) trait SquareLinkage: Linkage {
+    /// Merges all clusters by a nearest-neighbour chain.
+    fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()>;
 }
 
 /// A condensed matrix in which reciprocal pairs merge in rounds, see [`CondensedRows`].
@@ -97,7 +104,7 @@ impl<U: Update> AnyUpdate for U {
         clusters: &'r mut Similarities<'_>,
         n_and_few: (usize, usize),
         tolerance: Tolerance,
-    ) -> Box<dyn Linkage + 'r> {
+    ) -> Box<dyn SquareLinkage + 'r> {
         Box::new(Square::of(self, clusters, n_and_few, tolerance))
     }
 
@@ -108,12 +115,18 @@ impl<U: Update> AnyUpdate for U {
         squared: bool,
         room: &'r mut [f64],
         doubts: &Doubts<'_>,
-    ) -> Result<Box<dyn Linkage + 'r>> {
+    ) -> Result<Box<dyn SquareLinkage + 'r>> {
         Ok(Box::new(Square::of_leaves((self, few), matrix, squared, room, doubts)?))
     }
 
     fn triangle<'r>(&'r self, values: Store<'r>, n: usize, tolerance: Tolerance) -> Box<dyn TriangleLinkage<'r> + 'r> {
         Box::new(CondensedRows::from_similarities(self, values, n, tolerance))
+    }
+}
+
+impl<U: Update> SquareLinkage for Square<'_, U> {
+    fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
+        if U::MAY_COMMUTE { Square::finish(self, chain, doubts) } else { chain.run(self, 1, doubts) }
     }
 }
 

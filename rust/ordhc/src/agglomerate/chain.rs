@@ -76,6 +76,16 @@ impl Chain {
     /// The chain has a cycle only if rounding makes the similarity of two clusters depend on their order. Then the last
     /// two clusters of the chain merge.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
+        self.run_on(linkage, until, doubts)
+    }
+
+    #[inline(always)]
+    pub(super) fn run_on(
+        &mut self,
+        linkage: &mut (impl Linkage + ?Sized),
+        until: usize,
+        doubts: &mut Doubts<'_>,
+    ) -> Result<()> {
         entered!(chain);
         let monitor = doubts.monitor();
         // Merging few clusters takes less time than reading a clock, so report to the monitor rarely.

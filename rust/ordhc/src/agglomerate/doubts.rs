@@ -182,7 +182,7 @@ impl<'a> Doubts<'a> {
     #[cold]
     pub(super) fn settled(
         &mut self,
-        linkage: &mut dyn Linkage,
+        linkage: &mut (impl Linkage + ?Sized),
         i: usize,
         nearest: Nearest,
         merges: &[RawMerge],

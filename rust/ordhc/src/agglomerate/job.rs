@@ -233,7 +233,7 @@ impl Task<'_> {
         let mut values = room(n);
         let mut rows = update.square_of_leaves(self.few, matrix, self.rule.is_squared(), &mut values, doubts)?;
         let mut chain = Chain::unlisted(n);
-        chain.run(&mut *rows, 1, doubts)?;
+        rows.finish(&mut chain, doubts)?;
         Ok(chain.into_merges())
     }
 
@@ -302,7 +302,7 @@ impl Task<'_> {
         doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
         let mut square = update.square(&mut clusters, (self.about.n, self.few), doubts.tolerance());
-        chain.run(&mut *square, 1, doubts)?;
+        square.finish(&mut chain, doubts)?;
         drop(square);
         Ok(chain.into_merges())
     }
@@ -343,7 +343,7 @@ pub(crate) fn linkage_of_clusters(
     let tolerance = if update.is_exact() { Tolerance::EXACT } else { Tolerance::GRID };
     let mut chain = Chain::unlisted(n);
     let mut square = update.square(&mut clusters, (n, FEW), tolerance);
-    chain.run(&mut *square, 1, &mut Doubts::left_open(monitor))?;
+    square.finish(&mut chain, &mut Doubts::left_open(monitor))?;
     drop(square);
     Ok(chain.into_merges())
 }

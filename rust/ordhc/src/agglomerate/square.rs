@@ -8,9 +8,10 @@
 //! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
 //!   own values, which are read sequentially.
 
+use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, f64x8};
 
+use super::chain::Chain;
 use super::doubts::Doubts;
 use super::kept::{Kept, stream};
 use super::matrix::Matrix;
@@ -100,7 +101,6 @@ pub(super) struct Square<'a, U: Update> {
     seen: Vec<u32>,
     tops: Vec<[f64; LANES]>,
     tolerance: Tolerance,
-    level: Level,
 }
 
 /// Returns memory for [`Square::of_leaves`].
@@ -171,8 +171,13 @@ impl<'a, U: Update> Square<'a, U> {
             seen,
             tops: vec![[f64::NEG_INFINITY; LANES]; n_padded.div_ceil(BLOCK * LANES)],
             tolerance,
-            level: Level::new(),
         }
+    }
+
+    /// Merges all clusters. The whole chain uses wide vectors: with a call for each row, 100 leaves would take 1.1 times
+    /// as long.
+    pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
+        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
     #[inline(always)]
@@ -460,10 +465,39 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 
     fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
-        wide!(self.level; _simd => self.fold(i, j))
+        wide!(self.fold(i, j))
     }
 
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
-        Ok(wide!(self.level; simd => self.search(simd, i)))
+        Ok(wide!(simd => self.search(simd, i)))
+    }
+}
+
+struct InLanes<'r, 'a, U: Update, S> {
+    rows: &'r mut Square<'a, U>,
+    simd: S,
+}
+
+impl<U: Update, S: Simd> Linkage for InLanes<'_, '_, U, S> {
+    fn n_leaves(&self) -> usize {
+        self.rows.positions.len()
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        self.rows.tolerance
+    }
+
+    fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
+        self.rows.similarities(i, others, out)
+    }
+
+    #[inline(always)]
+    fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
+        self.rows.fold(i, j)
+    }
+
+    #[inline(always)]
+    fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
+        Ok(self.rows.search(self.simd, i))
     }
 }

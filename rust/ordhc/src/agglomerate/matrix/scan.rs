@@ -156,10 +156,10 @@ fn scan_blocks(
     let mut rooms = [Vec::new(), Vec::new()];
     for row in blocks.map(|block| block * ROWS) {
         let rows = row..(row + ROWS).min(n);
-        for i in rows.clone() {
+        wide!(simd => for i in rows.clone() {
             let (line, _) = values.block(n, i..i + 1, 0..i, &mut rooms[0]);
-            wide!(simd => seen.add(simd, &line[..i]));
-        }
+            seen.add(simd, &line[..i]);
+        });
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
             let [below, above] = &mut rooms;
@@ -171,11 +171,10 @@ fn scan_blocks(
             }
             symmetric = false;
             let (upper, stride) = upper;
-            for j in columns.clone() {
+            wide!(simd => for j in columns.clone() {
                 let first = rows.start.max(j + 1) - rows.start;
-                let line = &upper[(j - column) * stride..][..rows.len()];
-                wide!(simd => seen.add(simd, &line[first..]));
-            }
+                seen.add(simd, &upper[(j - column) * stride..][first..rows.len()]);
+            });
             for i in rows.clone() {
                 for j in column..columns.end.min(i) {
                     let a = lower.0[(i - row) * lower.1 + j - column];
