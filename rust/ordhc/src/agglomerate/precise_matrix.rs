@@ -27,11 +27,14 @@ pub(super) struct PreciseMatrix<'a> {
     is_doubtful: bool,
 }
 
+/// [`Update::fold_precisely`].
+type Fold<'a> = &'a dyn Fn(&Merging<Precise>, Precise, Precise, f64) -> Precise;
+
 /// The parts of an [`Update`] that this matrix needs. They are passed as one type, so that the matrix is compiled only
 /// once for all linkages.
 #[derive(Clone, Copy)]
 pub(super) struct PreciseUpdate<'a> {
-    fold: &'a dyn Fn(&Merging<Precise>, Precise, Precise, f64) -> Precise,
+    fold: Fold<'a>,
     /// [`Update::PRECISE_SUMS`].
     sums: bool,
     /// [`Update::EXACT`].

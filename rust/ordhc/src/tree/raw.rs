@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::convert::Infallible;
 
 use crate::agglomerate::Tolerance;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numbers::in_order;
 
 /// The merge of the clusters whose smallest leaves are `i < j`.
@@ -40,6 +40,9 @@ fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + u
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
 
+/// Returns the key of a merge in a list of merges, see [`RawMerge::sort_settled`].
+type KeyOf<'a, E> = &'a mut dyn FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>;
+
 impl RawMerge {
     pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
         other.similarity.total_cmp(&self.similarity)
@@ -73,7 +76,7 @@ impl RawMerge {
         n: usize,
         merges: Vec<RawMerge>,
         tolerance: Tolerance,
-        key_of: &mut dyn FnMut(&[RawMerge], usize) -> Result<f64>,
+        key_of: KeyOf<'_, Error>,
     ) -> Result<Vec<RawMerge>> {
         Self::sort_by(n, merges, &[], tolerance, key_of)
     }
@@ -83,7 +86,7 @@ impl RawMerge {
         mut merges: Vec<RawMerge>,
         ranks: &[u64],
         mut tolerance: Tolerance,
-        key_of: &mut dyn FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
+        key_of: KeyOf<'_, E>,
     ) -> std::result::Result<Vec<RawMerge>, E> {
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
