@@ -11,7 +11,7 @@ pub use answers::{
 };
 
 pub use crate::agglomerate::naive::naive;
-pub use crate::bootstrap::adds::Resample;
+pub use crate::bootstrap::adds::{Resample, adds};
 pub use crate::bootstrap::draw::Draws;
 pub use crate::bootstrap::tally::Tallies;
 #[cfg(feature = "csv")]

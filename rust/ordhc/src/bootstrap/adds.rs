@@ -56,7 +56,7 @@ pub struct Resample {
 /// assert_eq!(support(tree.topology(), &trees)?, [1.0, 1.0]);
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub(crate) fn adds<const K: usize>(
+pub fn adds<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     shares: Option<&[f64]>,
     rule: &Rule,
