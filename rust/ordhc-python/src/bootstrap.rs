@@ -4,13 +4,12 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::bindings::add_held_out;
 use ordhc::bindings::{Draws, Resample};
 use ordhc::metric::Satisfied;
 use pyo3::prelude::*;
 
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, with};
+use crate::comparison::{Rows, answers};
 use crate::error::to_py;
 use crate::linkage::Linkage;
 use crate::tree::Tree;
@@ -66,11 +65,9 @@ pub(crate) fn bootstrap_adds<'py>(
     let draws = draws(rows.shape()[0], groups, seed)?;
     let shares = shares.as_ref().map(|shares| shares.as_slice()).transpose()?;
     let (weights, progress) = (weights.as_ref(), progress.as_ref());
-    let answers = Answers::of(&rows, weights, n)?;
+    let answers = answers(&rows, weights, n)?;
     let resamples: Vec<Resample> = callbacks::run(py, true, progress, |monitor| {
-        with!(&answers, answers => {
-            ordhc::bindings::adds(answers, shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
-        })
+        answers.bootstrap_adds(shares, rule, tree, &draws, first..first + n_resamples, Some(monitor))
     })?;
     let scores = resamples.iter().flat_map(|found| [found.revenue, found.satisfied, found.held_out]);
     let scores = PyArray1::from_iter(py, scores).reshape([resamples.len(), 3])?;
@@ -131,13 +128,13 @@ impl Tallies {
         groups: PyReadonlyArray1<'py, u32>,
         first: &Bound<'py, Tree>,
     ) -> PyResult<()> {
-        let answers = Answers::of(&rows, weights.as_ref(), self.n_leaves)?;
+        let answers = answers(&rows, weights.as_ref(), self.n_leaves)?;
         let groups = groups_of(&groups, answers.len(), self.n_groups)?;
         let first = first.get().dendrogram()?;
         callbacks::run(py, true, None, |monitor| {
             let mut inner = self.inner.lock().expect(GONE);
             let tallies = inner.as_mut().ok_or_else(|| Error::Argument(GONE.into()))?;
-            with!(&answers, answers => tallies.add(answers, groups, first, Some(monitor)))
+            answers.tally(tallies, groups, first, Some(monitor))
         })
     }
 
@@ -182,7 +179,7 @@ pub(crate) fn add_rest<'py>(
     trees: Vec<Bound<'py, Tree>>,
     sums: &Bound<'py, PyArray2<f64>>,
 ) -> PyResult<()> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
     let groups = groups_of(&groups, answers.len(), times.shape()[1])?;
     let times = times_of(&times)?;
     let trees: Vec<ordhc::Dendrogram> =
@@ -191,12 +188,7 @@ pub(crate) fn add_rest<'py>(
     let sums = sums.as_slice_mut()?;
     let mut found: Vec<Satisfied> =
         sums.chunks(3).map(|sum| Satisfied { agreed: sum[0], disagreed: sum[1], unresolved: sum[2] }).collect();
-    callbacks::run(
-        py,
-        true,
-        None,
-        |_| with!(&answers, answers => add_held_out(answers, groups, &times, &trees, &mut found)),
-    )?;
+    callbacks::run(py, true, None, |_| answers.add_held_out(groups, &times, &trees, &mut found))?;
     for (sum, found) in sums.chunks_mut(3).zip(found) {
         sum.copy_from_slice(&[found.agreed, found.disagreed, found.unresolved]);
     }

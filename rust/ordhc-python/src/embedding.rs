@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::filled;
 use crate::callbacks;
-use crate::comparison::{Rows, comparisons};
+use crate::comparison::{Rows, triplets};
 use crate::error::to_py;
 
 #[pyclass(frozen, module = "ordhc._ordhc")]
@@ -27,7 +27,7 @@ impl EmbeddingLoss {
     ) -> PyResult<Self> {
         let model = Model::named(model, parameter).map_err(to_py)?;
         let weights = weights.as_ref();
-        let triplets = comparisons(&rows, weights, n_leaves)?;
+        let triplets = triplets(&rows, weights, n_leaves)?;
         py.detach(|| ordhc::embedding::EmbeddingLoss::new(&triplets, model)).map(Self).map_err(to_py)
     }
 

@@ -1,7 +1,7 @@
 //! Generated data whose right answer is known.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use ordhc::generate::PlantedModel;
+use ordhc::generate::{Planted, PlantedModel};
 use pyo3::prelude::*;
 
 use crate::callbacks;
@@ -29,9 +29,9 @@ pub(crate) fn planted<'py>(
     let model = PlantedModel { levels, leaves_per_cluster, mu, delta, sigma, flip, permute, seed };
     let progress = progress.as_ref();
     if quadruplets {
-        draw::<4>(py, &model, n_comparisons, progress)
+        draw(py, &model, n_comparisons, progress, ordhc::bindings::planted_quadruplets)
     } else {
-        draw::<3>(py, &model, n_comparisons, progress)
+        draw(py, &model, n_comparisons, progress, ordhc::bindings::planted_triplets)
     }
 }
 
@@ -68,9 +68,10 @@ fn draw<'py, const K: usize>(
     model: &PlantedModel,
     n_comparisons: usize,
     progress: Option<&Bound<'py, PyAny>>,
+    drawn: fn(&PlantedModel, usize, Option<&ordhc::Monitor>) -> ordhc::Result<Planted<K>>,
 ) -> PyResult<Drawn<'py>> {
     let long = n_comparisons > 1 << 18;
-    let planted = callbacks::run(py, long, progress, |monitor| model.draw::<K>(n_comparisons, Some(monitor)))?;
+    let planted = callbacks::run(py, long, progress, |monitor| drawn(model, n_comparisons, Some(monitor)))?;
     let m = planted.rows.len();
     let rows = PyArray1::from_vec(py, planted.rows.into_flattened()).reshape([m, K])?;
     Ok((rows, labels_to_py(py, model, planted.labels)?))

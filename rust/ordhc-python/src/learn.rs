@@ -173,7 +173,8 @@ impl Learner {
         let of = |leaf: &i32| u32::try_from(*leaf).unwrap_or(u32::MAX);
         let learner = if shape[1] == 4 {
             let among = rows::<i32, 4>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
-            py.detach(|| ordhc::bindings::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Four)
+            py.detach(|| ordhc::bindings::uncertain_among_pairs(n_leaves, among, questions, repeat, seed))
+                .map(Either::Four)
         } else {
             let among = rows::<i32, 3>(values, shape)?.iter().map(|row| row.each_ref().map(of)).collect();
             py.detach(|| ordhc::bindings::uncertain_among(n_leaves, among, questions, repeat, seed)).map(Either::Three)
@@ -199,7 +200,7 @@ impl Learner {
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
-            Either::Four(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Four),
+            Either::Four(one) => ordhc::bindings::repeated_of_four(one.boxed_clone(), times).map(Either::Four),
         };
         Ok(Self(Mutex::new(repeated.map_err(to_py)?)))
     }

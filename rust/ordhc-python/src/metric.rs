@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, with};
+use crate::comparison::{Rows, answers};
 use crate::error::to_py;
 use crate::tree;
 
@@ -42,13 +42,8 @@ pub(crate) fn revenue<'py>(
     let weights = weights.as_ref();
     let n = tree.n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let answers = Answers::of(&rows, weights, n)?;
-    let value = callbacks::run(
-        py,
-        long,
-        progress.as_ref(),
-        |monitor| with!(&answers, answers => metric::revenue(tree, answers, Some(monitor))),
-    )?;
+    let answers = answers(&rows, weights, n)?;
+    let value = callbacks::run(py, long, progress.as_ref(), |monitor| answers.revenue(tree, Some(monitor)))?;
     revenue_to_py(py, value)
 }
 
@@ -60,8 +55,8 @@ pub(crate) fn best_revenue<'py>(
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let weights = weights.as_ref();
-    let answers = Answers::of(&rows, weights, n_leaves)?;
-    let value = with!(&answers, answers => metric::best_revenue(answers)).map_err(to_py)?;
+    let answers = answers(&rows, weights, n_leaves)?;
+    let value = answers.best_revenue().map_err(to_py)?;
     revenue_to_py(py, value)
 }
 
@@ -78,13 +73,8 @@ pub(crate) fn satisfied(
     let weights = weights.as_ref();
     let n = tree.topology().n_leaves();
     let long = rows.shape()[0] > 1 << 20;
-    let answers = Answers::of(&rows, weights, n)?;
-    let found = callbacks::run(
-        py,
-        long,
-        progress.as_ref(),
-        |monitor| with!(&answers, answers => metric::satisfied(tree, answers, Some(monitor))),
-    )?;
+    let answers = answers(&rows, weights, n)?;
+    let found = callbacks::run(py, long, progress.as_ref(), |monitor| answers.satisfied(tree, Some(monitor)))?;
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
@@ -98,13 +88,8 @@ pub(crate) fn verdicts<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i8>>> {
     let tree = tree.get().inner();
     let long = rows.shape()[0] > 1 << 20;
-    let answers = Answers::of(&rows, None, tree.topology().n_leaves())?;
-    let found = callbacks::run(
-        py,
-        long,
-        progress.as_ref(),
-        |monitor| with!(&answers, answers => ordhc::bindings::verdicts(tree, answers, Some(monitor))),
-    )?;
+    let answers = answers(&rows, None, tree.topology().n_leaves())?;
+    let found = callbacks::run(py, long, progress.as_ref(), |monitor| answers.verdicts(tree, Some(monitor)))?;
     Ok(found.into_pyarray(py))
 }
 
@@ -121,14 +106,10 @@ pub(crate) fn noise_ceiling(
     progress: Progress<'_>,
 ) -> PyResult<Option<(f64, f64, f64)>> {
     let long = rows.shape()[0] > 1 << 16;
-    let comparisons = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let comparisons = crate::comparison::answers(&rows, weights.as_ref(), n_leaves)?;
     let answers = answers.as_ref().map(|answers| answers.as_slice()).transpose()?;
-    let found = callbacks::run(
-        py,
-        long,
-        progress.as_ref(),
-        |monitor| with!(&comparisons, rows => ordhc::bindings::noise_ceiling(rows, answers, Some(monitor))),
-    )?;
+    let found =
+        callbacks::run(py, long, progress.as_ref(), |monitor| comparisons.noise_ceiling(answers, Some(monitor)))?;
     Ok(found.map(|found| (found.lower, found.upper, found.n_answers)))
 }
 
@@ -267,13 +248,13 @@ pub(crate) fn cluster_counts(py: Python<'_>, a: &Tree<'_>, b: &Tree<'_>) -> PyRe
 #[pyfunction]
 pub(crate) fn dendrogram_purity(py: Python<'_>, tree: &Tree<'_>, labels: PyReadonlyArray1<'_, i64>) -> PyResult<f64> {
     let (tree, labels) = (tree.get().topology(), labels.as_slice()?);
-    callbacks::run(py, labels.len() > 1 << 18, None, |_| metric::purity(tree, labels))
+    callbacks::run(py, labels.len() > 1 << 18, None, |_| ordhc::bindings::purity(tree, labels))
 }
 
 #[pyfunction]
 pub(crate) fn ari(py: Python<'_>, a: PyReadonlyArray1<'_, i64>, b: PyReadonlyArray1<'_, i64>) -> PyResult<f64> {
     let (a, b) = (a.as_slice()?, b.as_slice()?);
-    py.detach(|| metric::ari(a, b)).map_err(to_py)
+    py.detach(|| ordhc::bindings::ari(a, b)).map_err(to_py)
 }
 
 #[pyfunction]
@@ -287,7 +268,8 @@ pub(crate) fn aari(
     let tree = tree.get().in_order()?;
     let columns: Vec<&[i64]> = levels.as_slice()?.chunks(n.max(1)).collect();
     let long = columns.len() * n > 1 << 18;
-    let scores = callbacks::run(py, long, progress.as_ref(), |monitor| metric::aari(tree, &columns, Some(monitor)))?;
+    let scores =
+        callbacks::run(py, long, progress.as_ref(), |monitor| ordhc::bindings::aari(tree, &columns, Some(monitor)))?;
     Ok((scores.mean, scores.levels))
 }
 

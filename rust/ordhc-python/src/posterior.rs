@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::filled;
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, with};
+use crate::comparison::{Rows, answers};
 use crate::error::to_py;
 use crate::tree::Tree;
 
@@ -35,15 +35,11 @@ pub(crate) fn sample<'py>(
     let (chains, sweeps, burn_in, kept, seed, lengths) = how;
     let sampling = Sampling { chains, sweeps, burn_in, kept, seed, lengths };
     let start = &start.get().of_shape();
-    let comparisons = Answers::of(&rows, weights.as_ref(), start.n_leaves())?;
+    let comparisons = crate::comparison::answers(&rows, weights.as_ref(), start.n_leaves())?;
     let answers = answers.as_ref().map(|answers| answers.as_slice()).transpose()?;
     let people = people.as_ref().map(|people| people.as_slice()).transpose()?;
     let belonging = Belonging { answers, people };
-    let work = |monitor: &Monitor| {
-        with!(&comparisons, comparisons => {
-            ordhc::bindings::sample_answers(comparisons, &belonging, start, &sampling, Some(monitor))
-        })
-    };
+    let work = |monitor: &Monitor| comparisons.sample(&belonging, start, &sampling, Some(monitor));
     callbacks::run(py, true, progress.as_ref(), work).map(Samples)
 }
 
@@ -82,8 +78,8 @@ impl Samples {
     /// Returns the predicted probability of each answer. If `verdict` is true, returns the probability that the true
     /// tree, without noise, gives this answer.
     fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, verdict: bool) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let answers = Answers::of(&rows, None, self.0.n_leaves())?;
-        let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });
+        let answers = answers(&rows, None, self.0.n_leaves())?;
+        let work = |_: &Monitor| if verdict { answers.verdict_of(&self.0) } else { answers.predicted(&self.0) };
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
@@ -95,9 +91,9 @@ impl Samples {
         rows: Rows<'py>,
         answers: PyReadonlyArray1<'py, u32>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let comparisons = Answers::of(&rows, None, self.0.n_leaves())?;
+        let comparisons = crate::comparison::answers(&rows, None, self.0.n_leaves())?;
         let answers = answers.as_slice()?;
-        let work = |_: &Monitor| with!(&comparisons, comparisons => self.0.predict_answers(comparisons, answers));
+        let work = |_: &Monitor| comparisons.predicted_answers(&self.0, answers);
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, comparisons, with};
+use crate::comparison::{Rows, answers, quadruplets, triplets};
 use crate::error::to_py_named;
 use crate::linkage::partition;
 use crate::tree::Tree;
@@ -22,13 +22,8 @@ pub(crate) fn preference_linkage(
     let weights = weights.as_ref();
     let initial = partition(initial)?;
     let (initial, progress) = (initial.as_ref(), progress.as_ref());
-    let answers = Answers::of(&rows, weights, n_leaves)?;
-    let tree = callbacks::run(
-        py,
-        true,
-        progress,
-        |monitor| with!(&answers, answers => ordhc::preference::preference_linkage(answers, initial, Some(monitor))),
-    )?;
+    let answers = answers(&rows, weights, n_leaves)?;
+    let tree = callbacks::run(py, true, progress, |monitor| answers.preference_linkage(initial, Some(monitor)))?;
     Ok(tree.into())
 }
 
@@ -41,7 +36,7 @@ pub(crate) fn pairs_beaten<'py>(
     progress: Option<Bound<'py, PyAny>>,
     names: Option<Bound<'py, PyTuple>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let answers = quadruplets(&rows, weights.as_ref(), n_leaves)?;
     // Return the error as a value, so that its message can name leaves.
     let work = |monitor: &ordhc::Monitor| Ok(ordhc::bindings::pairs_beaten(&answers, Some(monitor)));
     let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
@@ -57,7 +52,7 @@ pub(crate) fn build(
     progress: Option<Bound<'_, PyAny>>,
     names: Option<Bound<'_, PyTuple>>,
 ) -> PyResult<Tree> {
-    let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let answers = triplets(&rows, weights.as_ref(), n_leaves)?;
     // Return the error as a value, so that its message can name leaves.
     let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
     let tree = callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?;

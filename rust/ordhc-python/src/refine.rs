@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::{AnyMatrix, kind};
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, comparisons, with};
+use crate::comparison::{Rows, answers, triplets};
 use crate::linkage::partition;
 use crate::tree::{Tree, widened};
 
@@ -92,7 +92,7 @@ pub(crate) fn refine_satisfied<'py>(
     let (tree, kind) = (tree.get().topology(), kind(tree.get().is_dissimilarity()));
     let search = search(how)?;
     let n = tree.n_leaves();
-    let triplets = comparisons(&rows, weights.as_ref(), n)?;
+    let triplets = triplets(&rows, weights.as_ref(), n)?;
     let work = |monitor: &Monitor| ordhc::refine::refine_satisfied(tree, kind, &triplets, &search, Some(monitor));
     let long = is_long(n, &search) || triplets.len() > 1 << 14;
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
@@ -105,8 +105,8 @@ pub(crate) fn canonical_order<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work = |_: &Monitor| Ok(with!(&answers, answers => ordhc::bindings::canonical_order(answers)));
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
+    let work = |_: &Monitor| Ok(answers.canonical_order());
     let order = callbacks::run(py, false, None, work)?;
     Ok(widened(py, order))
 }

@@ -7,14 +7,16 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use ordhc::agglomerate::Layout;
-use ordhc::bindings::square_from_condensed;
+use ordhc::bindings::{
+    Answers, square_f32, square_f32_of_i32, square_f64, square_f64_of_i32, square_i32, square_i64, square_i64_of_i32,
+};
 use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len};
 use ordhc::{Error, Monitor, memory};
 use pyo3::prelude::*;
 
 use crate::arrays::{filled, rows};
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, comparisons, with};
+use crate::comparison::{Rows, answers, quadruplets, triplets};
 use crate::error::to_py;
 
 #[pyfunction]
@@ -30,7 +32,7 @@ pub(crate) fn adds<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let square = layout.parse::<Layout>().map_err(to_py)? == Layout::Square;
     let weights = weights.as_ref();
-    let answers = Answers::of(&rows, weights, n_leaves)?;
+    let answers = answers(&rows, weights, n_leaves)?;
     by_type(py, &answers, n_leaves, square, dtype, progress.as_ref())
 }
 
@@ -45,34 +47,51 @@ fn by_type<'py>(
     // Counts of comparisons are small integers. They fit in a matrix of `i32`, which needs less of the cache.
     let counts = answers.weights().is_none() && answers.len() as u64 <= i32::MOST;
     match (dtype, counts) {
-        ("float64", true) => build::<f64, i32>(py, answers, n_leaves, square, progress, f64::from),
-        ("float64", false) => build::<f64, f64>(py, answers, n_leaves, square, progress, |x| x),
-        ("float32", true) => build::<f32, i32>(py, answers, n_leaves, square, progress, |x| x as f32),
-        ("float32", false) => build::<f32, f64>(py, answers, n_leaves, square, progress, |x| x as f32),
-        ("int64", true) => build::<i64, i32>(py, answers, n_leaves, square, progress, i64::from),
-        ("int64", false) => build::<i64, i64>(py, answers, n_leaves, square, progress, |x| x),
-        ("int32", _) => build::<i32, i32>(py, answers, n_leaves, square, progress, |x| x),
+        ("float64", true) => build(py, answers, n_leaves, square, progress, square_f64_of_i32),
+        ("float64", false) => build(py, answers, n_leaves, square, progress, square_f64),
+        ("float32", true) => build(py, answers, n_leaves, square, progress, square_f32_of_i32),
+        ("float32", false) => build(py, answers, n_leaves, square, progress, square_f32),
+        ("int64", true) => build(py, answers, n_leaves, square, progress, square_i64_of_i32),
+        ("int64", false) => build(py, answers, n_leaves, square, progress, square_i64),
+        ("int32", _) => build(py, answers, n_leaves, square, progress, square_i32),
         _ => Err(to_py(Error::Argument(format!("dtype `{dtype}` is not float64, float32, int64 or int32")))),
     }
 }
 
-fn build<'py, T: Element + Copy + Default + Send, C: Cell + Element>(
+/// A type of sums of comparisons.
+pub(crate) trait Sums: Cell + Element {
+    fn adds(answers: &Answers<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()>;
+}
+
+macro_rules! sums {
+    ($($type:ty: $adds:ident),+) => {$(
+        impl Sums for $type {
+            fn adds(answers: &Answers<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()> {
+                answers.$adds(out, monitor)
+            }
+        }
+    )+};
+}
+
+sums!(i32: adds_i32, i64: adds_i64, f64: adds_f64);
+
+fn build<'py, T: Element + Copy + Default + Send, C: Sums>(
     py: Python<'py>,
     answers: &Answers<'_>,
     n: usize,
     square: bool,
     progress: Option<&Bound<'py, PyAny>>,
-    convert: impl Fn(C) -> T + Sync + Send,
+    to_square: fn(&[C], &mut [T]) -> ordhc::Result<()>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let pairs = condensed_len(n);
     let long = answers.len() > 1 << 20 || n > 3000;
-    let add = |out: &mut [C], monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor)));
+    let add = |out: &mut [C], monitor: &Monitor| C::adds(answers, out, Some(monitor));
     if square {
         let (result, ()) = filled::<T, _>(py, "the similarity matrix", n * n, |out| {
             let (_, ()) = filled(py, "the similarities", pairs, |counted| {
                 callbacks::run(py, long, progress, |monitor| {
                     add(counted, monitor)?;
-                    square_from_condensed(counted, out, convert)
+                    to_square(counted, out)
                 })
             })?;
             Ok(())
@@ -103,7 +122,7 @@ pub(crate) fn mulk3<'py>(
     normalize: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Pairs<'py>> {
-    let triplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let triplets = triplets(&rows, weights.as_ref(), n_leaves)?;
     let long = triplets.len() > 1 << 14 || n_leaves > 3000;
     let normalization = if normalize { Normalization::ByAnswers } else { Normalization::Raw };
     let work = |monitor: &Monitor| ordhc::similarity::mulk3(&triplets, normalization, Some(monitor));
@@ -118,7 +137,7 @@ pub(crate) fn mulk4<'py>(
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Pairs<'py>> {
-    let quadruplets = comparisons(&rows, weights.as_ref(), n_leaves)?;
+    let quadruplets = quadruplets(&rows, weights.as_ref(), n_leaves)?;
     let long = quadruplets.len() > 1 << 14 || n_leaves > 3000;
     let work = |monitor: &Monitor| ordhc::similarity::mulk4(&quadruplets, Some(monitor));
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
@@ -133,7 +152,7 @@ pub(crate) fn square<'py>(
     let (condensed, diagonal) = (condensed.as_slice()?, diagonal.as_slice()?);
     let n = diagonal.len();
     let (result, ()) = filled(py, "the similarity matrix", n * n, |out| {
-        py.detach(|| square_from_condensed(condensed, out, |x| x)).map_err(to_py)?;
+        py.detach(|| square_f64(condensed, out)).map_err(to_py)?;
         for (i, &value) in diagonal.iter().enumerate() {
             out[i * n + i] = value;
         }
@@ -165,10 +184,10 @@ impl NearFarCounts {
         weights: Option<PyReadonlyArray1<'py, f64>>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<()> {
-        let answers = &Answers::of(&rows, weights.as_ref(), self.n_leaves)?;
+        let answers = &answers(&rows, weights.as_ref(), self.n_leaves)?;
         callbacks::run(py, answers.len() > 1 << 20, progress.as_ref(), |monitor| {
             let mut inner = self.inner.lock().expect(BROKE);
-            with!(answers, answers => inner.add(answers, Some(monitor)))
+            answers.count(&mut inner, Some(monitor))
         })
     }
 
@@ -218,9 +237,7 @@ pub(crate) fn weights_less_lengths<'py>(
     lengths: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let lengths = lengths.as_slice()?;
-    let answers = &Answers::of(&rows, weights.as_ref(), lengths.len())?;
-    let found = py
-        .detach(|| with!(answers, answers => ordhc::bindings::weights_less_lengths(answers, lengths)))
-        .map_err(to_py)?;
+    let answers = &answers(&rows, weights.as_ref(), lengths.len())?;
+    let found = py.detach(|| answers.weights_less_lengths(lengths)).map_err(to_py)?;
     Ok(PyArray1::from_vec(py, found))
 }

@@ -1,15 +1,15 @@
 //! Agglomeration of sparse similarities.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use ordhc::agglomerate::{Agglomeration, Missing, SparsePairs};
+use ordhc::agglomerate::{Agglomeration, Missing};
+use ordhc::bindings::{pairs_of_csr_i32, pairs_of_csr_i64};
 use ordhc::linkage::Rule;
-use ordhc::similarity::sparse_adds;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, kind};
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, with};
+use crate::comparison::{Rows, answers};
 use crate::error::to_py;
 use crate::linkage::{Linkage, partition};
 use crate::tree::Tree;
@@ -44,18 +44,18 @@ pub(crate) fn agglomerate_sparse(
     let missing = missing.parse::<Missing>().map_err(to_py)?;
     let (rule, initial, values) = (rule(linkage)?, partition(initial)?, values.as_slice()?);
     macro_rules! run {
-        ($indptr:expr, $indices:expr) => {{
+        ($indptr:expr, $indices:expr, $pairs:expr) => {{
             let (indptr, indices) = ($indptr.as_slice()?, $indices.as_slice()?);
             callbacks::run(py, values.len() > LONG, progress.as_ref(), |monitor| {
                 let kind = kind(dissimilarity);
-                let pairs = SparsePairs::from_csr(indptr, indices, values, kind, Some(&monitor.child()))?;
+                let pairs = $pairs(indptr, indices, values, kind, Some(&monitor.child()))?;
                 Agglomeration::new(rule.clone()).initial(initial.as_ref()).monitor(monitor).run_sparse(&pairs, missing)
             })
         }};
     }
     let (tree, n_trees) = match (&indptr, &indices) {
-        (Places::I32(indptr), Places::I32(indices)) => run!(indptr, indices),
-        (Places::I64(indptr), Places::I64(indices)) => run!(indptr, indices),
+        (Places::I32(indptr), Places::I32(indices)) => run!(indptr, indices, pairs_of_csr_i32),
+        (Places::I64(indptr), Places::I64(indices)) => run!(indptr, indices, pairs_of_csr_i64),
         _ => Err(to_py(Error::Argument("row pointers and columns must be of the same type".into()))),
     }?;
     Ok((tree.into(), n_trees))
@@ -72,9 +72,9 @@ pub(crate) fn adds_linkage<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Tree> {
     let (rule, initial) = (rule(linkage)?, partition(initial)?);
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
     let (tree, _) = callbacks::run(py, answers.len() > LONG || n_leaves > LONG, progress.as_ref(), |monitor| {
-        let pairs = with!(&answers, answers => sparse_adds(answers, Some(&monitor.child())))?;
+        let pairs = answers.sparse_adds(Some(&monitor.child()))?;
         let by = Agglomeration::new(rule.clone()).initial(initial.as_ref()).monitor(monitor);
         by.run_sparse(&pairs, Missing::Zero)
     })?;
@@ -91,9 +91,8 @@ pub(crate) fn adds_csr<'py>(
     n_leaves: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Csr<'py>> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work =
-        |monitor: &Monitor| with!(&answers, answers => sparse_adds(answers, Some(monitor)))?.to_csr(Some(monitor));
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
+    let work = |monitor: &Monitor| answers.sparse_adds(Some(monitor))?.to_csr(Some(monitor));
     let (starts, columns, values) = callbacks::run(py, answers.len() > LONG, progress.as_ref(), work)?;
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, values)))
 }

@@ -1,14 +1,14 @@
 //! Similarities from comparisons that are added in chunks.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::bindings::{AdditionsView, RunOptions, merge_runs, sorted_run};
-use ordhc::similarity::Cell;
+use ordhc::bindings::{AdditionsView, Answers, RunOptions, add_sorted_f64, add_sorted_i32, add_sorted_i64, merge_runs};
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
 use crate::callbacks;
-use crate::comparison::{Answers, Rows, with};
+use crate::comparison::{Rows, answers};
 use crate::error::to_py;
+use crate::similarity::Sums;
 
 /// Above this number of answers, a computation runs on a separate thread.
 const LONG: usize = 1 << 18;
@@ -21,7 +21,7 @@ pub(crate) fn adds_into<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<()> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
     if let Ok(out) = out.cast::<PyArray1<i32>>() {
         add(py, out, &answers)
     } else if let Ok(out) = out.cast::<PyArray1<i64>>() {
@@ -33,15 +33,10 @@ pub(crate) fn adds_into<'py>(
     }
 }
 
-fn add<T: Cell + numpy::Element>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, answers: &Answers<'_>) -> PyResult<()> {
+fn add<T: Sums>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, answers: &Answers<'_>) -> PyResult<()> {
     let mut out = out.try_readwrite()?;
     let out = out.as_slice_mut()?;
-    callbacks::run(
-        py,
-        answers.len() > LONG,
-        None,
-        |monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor))),
-    )
+    callbacks::run(py, answers.len() > LONG, None, |monitor: &Monitor| T::adds(answers, out, Some(monitor)))
 }
 
 /// The starts of the buckets, the codes and the weights of `ordhc::bindings::Additions`.
@@ -55,9 +50,8 @@ pub(crate) fn sorted_additions<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Additions<'py>> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
-    let work =
-        |monitor: &Monitor| with!(&answers, answers => ordhc::bindings::sorted_additions(answers, Some(monitor)));
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
+    let work = |monitor: &Monitor| answers.sorted_additions(Some(monitor));
     let found = callbacks::run(py, answers.len() > LONG, None, work)?;
     let starts = found.starts.iter().map(|&start| start as u64).collect();
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, found.codes), PyArray1::from_vec(py, found.weights)))
@@ -77,15 +71,15 @@ pub(crate) fn add_sorted<'py>(
         let views = parts.iter().zip(&starts).map(|((_, codes, weights), starts)| {
             Ok(AdditionsView { starts, codes: codes.as_slice()?, weights: weights.as_slice()? })
         });
-        return make(py, out, &views.collect::<PyResult<Vec<_>>>()?);
+        return make(py, out, &views.collect::<PyResult<Vec<_>>>()?, add_sorted_f64);
     }
     if parts.iter().any(|(.., weights)| weights.len() > 0) {
         return Err(to_py(Error::Argument("sums of weighted comparisons must be float64".into())));
     }
     if let Ok(out) = out.cast::<PyArray1<i32>>() {
-        make(py, out, &unweighted(&parts, &starts)?)
+        make(py, out, &unweighted(&parts, &starts)?, add_sorted_i32)
     } else {
-        make(py, out.cast::<PyArray1<i64>>()?, &unweighted(&parts, &starts)?)
+        make(py, out.cast::<PyArray1<i64>>()?, &unweighted(&parts, &starts)?, add_sorted_i64)
     }
 }
 
@@ -94,14 +88,15 @@ fn unweighted<'a, T>(parts: &'a [ReadAdditions<'_>], starts: &'a [Vec<usize>]) -
     views.map(|((_, codes, _), starts)| Ok(AdditionsView { starts, codes: codes.as_slice()?, weights: &[] })).collect()
 }
 
-fn make<T: Cell + numpy::Element>(
+fn make<T: numpy::Element>(
     py: Python<'_>,
     out: &Bound<'_, PyArray1<T>>,
     parts: &[AdditionsView<'_, T>],
+    add_sorted: fn(&[AdditionsView<'_, T>], &mut [T]) -> ordhc::Result<()>,
 ) -> PyResult<()> {
     let mut out = out.try_readwrite()?;
     let out = out.as_slice_mut()?;
-    py.detach(|| ordhc::bindings::add_sorted(parts, out)).map_err(to_py)
+    py.detach(|| add_sorted(parts, out)).map_err(to_py)
 }
 
 type Run<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);
@@ -121,9 +116,9 @@ pub(crate) fn pair_run<'py>(
     both: bool,
     sum: bool,
 ) -> PyResult<Run<'py>> {
-    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let answers = answers(&rows, weights.as_ref(), n_leaves)?;
     let options = RunOptions { both, sum };
-    let work = |monitor: &Monitor| with!(&answers, answers => sorted_run(answers, options, Some(monitor)));
+    let work = |monitor: &Monitor| answers.sorted_run(options, Some(monitor));
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
@@ -159,13 +154,13 @@ pub(crate) fn canonical_sums<'py>(
     sums: &Bound<'py, PyArray1<u64>>,
 ) -> PyResult<()> {
     let keys = keys.as_slice()?;
-    let answers = Answers::of(&rows, weights.as_ref(), keys.len())?;
+    let answers = answers(&rows, weights.as_ref(), keys.len())?;
     let mut sums = sums.try_readwrite()?;
     let sums = sums.as_slice_mut()?;
     if sums.len() != keys.len() {
         return Err(to_py(Error::Argument(format!("{} sums for {} leaves", sums.len(), keys.len()))));
     }
-    py.detach(|| with!(&answers, answers => ordhc::bindings::add_to_sums(answers, unit, keys, sums)));
+    py.detach(|| answers.add_to_sums(unit, keys, sums));
     Ok(())
 }
 

@@ -2,12 +2,11 @@
 
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
-use ordhc::bindings::distances;
+use ordhc::bindings::{Csr, distances, gram_f32, gram_f32_of_f64, gram_f64, gram_f64_of_f32};
 use ordhc::linkage::Rule;
 use ordhc::similarity::condensed_len;
 use ordhc::vectors::{
-    Coordinates, Measure, Neighbors, SparseRows, Vectors, graph_linkage, mean_square_linkage, single_linkage,
-    ward_linkage,
+    Coordinates, Measure, Neighbors, Vectors, graph_linkage, mean_square_linkage, single_linkage, ward_linkage,
 };
 use pyo3::prelude::*;
 
@@ -153,22 +152,21 @@ pub(crate) fn sparse_gram<'py>(
     let (indptr, indices) = (indptr.as_slice()?, indices.as_slice()?);
     let n = indptr.len().saturating_sub(1);
     macro_rules! run {
-        ($values:expr, $cell:ty) => {{
+        ($values:expr, $gram:expr) => {{
             let values = $values.as_slice()?;
-            let (out, own) = filled::<$cell, _>(py, "the similarity matrix", condensed_len(n), |cells| {
+            let (out, own) = filled(py, "the similarity matrix", condensed_len(n), |cells| {
                 callbacks::run(py, n > 1000, progress.as_ref(), |monitor| {
-                    let rows = SparseRows::new(indptr, indices, values, n, n_columns)?;
-                    ordhc::vectors::sparse_gram(&rows, cells, Some(monitor))
+                    $gram(Csr { indptr, indices, values, shape: [n, n_columns] }, cells, Some(monitor))
                 })
             })?;
             (out.into_any(), PyArray1::from_vec(py, own))
         }};
     }
     Ok(match (&values, narrow) {
-        (Floats::F64(values), false) => run!(values, f64),
-        (Floats::F64(values), true) => run!(values, f32),
-        (Floats::F32(values), false) => run!(values, f64),
-        (Floats::F32(values), true) => run!(values, f32),
+        (Floats::F64(values), false) => run!(values, gram_f64),
+        (Floats::F64(values), true) => run!(values, gram_f32_of_f64),
+        (Floats::F32(values), false) => run!(values, gram_f64_of_f32),
+        (Floats::F32(values), true) => run!(values, gram_f32),
     })
 }
 

@@ -2,6 +2,11 @@
 
 pub(crate) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
+
+    /// Returns the values if they are `f64`, and `None` otherwise.
+    fn as_floats(_: &[Self]) -> Option<&[f64]> {
+        None
+    }
 }
 
 macro_rules! number {
@@ -15,7 +20,18 @@ macro_rules! number {
     )*};
 }
 
-number!(f64 f32 i64 i32 i16 usize);
+number!(f32 i64 i32 i16 usize);
+
+impl Number for f64 {
+    #[inline(always)]
+    fn float(self) -> f64 {
+        self
+    }
+
+    fn as_floats(values: &[Self]) -> Option<&[f64]> {
+        Some(values)
+    }
+}
 
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;

@@ -99,76 +99,63 @@ fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
     if items.len() <= 1 {
         return items.pop().map_or_else(Vec::new, |item| vec![work(item)]);
     }
-    let slots = Slots::of(items);
-    each(slots.0.len(), &|at| slots.fill(at, work));
-    slots.results().expect("every item has its result")
+    results_of(items, work, run_each).expect("every item has its result")
 }
 
 /// Does the same as [`map`] for more items than threads. Each item runs on the first thread that is free.
 pub(crate) fn map_in_turn<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    map_any_in_turn(items, &work)
-}
-
-fn map_any_in_turn<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
-    let slots = Slots::of(items);
-    let (count, next) = (slots.0.len(), AtomicUsize::new(0));
-    each(n_threads().min(count), &|_| {
-        let turns = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        turns.take_while(|&at| at < count).for_each(|at| slots.fill(at, work));
-    });
-    slots.results().expect("every item has its result")
+    results_of(items, &work, run_in_turn).expect("every item has its result")
 }
 
 /// Runs `work` on all items at the same time, so that they may wait for each other. Returns `None` if the system does
 /// not provide enough threads.
 pub(crate) fn together<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
-    any_together(items, &work)
+    results_of(items, &work, run_together)
 }
 
-fn any_together<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Option<Vec<R>> {
-    let slots = Slots::of(items);
-    each_together(slots.0.len(), &|at| slots.fill(at, work));
-    slots.results()
+/// The call of a function with an item, which stores its result. Code that runs tasks does not need to know the types
+/// of items and results, so it is compiled only once.
+type Task<'a> = Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>;
+
+/// Runs `work` on all items, as `run` does it. Returns `None` if a task did not run.
+fn results_of<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>, run: fn(&[Task<'_>])) -> Option<Vec<R>> {
+    let mut results: Vec<Option<R>> = Vec::with_capacity(items.len());
+    results.resize_with(items.len(), || None);
+    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(items.len());
+    for (item, result) in items.into_iter().zip(&mut results) {
+        tasks.push(Mutex::new(Some(Box::new(move || *result = Some(work(item))))));
+    }
+    run(&tasks);
+    drop(tasks);
+    let mut found = Vec::with_capacity(results.len());
+    for result in results {
+        found.push(result?);
+    }
+    Some(found)
 }
 
-/// A list of items in which each item is replaced by its result. The functions that create threads don't need to know
-/// the types of items and results, so they are compiled only once.
-struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
-
-enum Slot<T, R> {
-    Item(T),
-    Taken,
-    Result(R),
+fn run_task(task: &Task<'_>) {
+    let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(task) = task {
+        task();
+    }
 }
 
-impl<T, R> Slots<T, R> {
-    fn of(items: Vec<T>) -> Self {
-        let mut slots = Vec::with_capacity(items.len());
-        for item in items {
-            slots.push(Mutex::new(Slot::Item(item)));
-        }
-        Self(slots)
-    }
+fn run_each(tasks: &[Task<'_>]) {
+    each(tasks.len(), &|at| run_task(&tasks[at]));
+}
 
-    fn fill(&self, at: usize, work: Any<'_, T, R>) {
-        let slot = || self.0[at].lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = std::mem::replace(&mut *slot(), Slot::Taken);
-        if let Slot::Item(item) = taken {
-            let result = work(item);
-            *slot() = Slot::Result(result);
+fn run_in_turn(tasks: &[Task<'_>]) {
+    let next = AtomicUsize::new(0);
+    each(n_threads().min(tasks.len()), &|_| {
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            run_task(task);
         }
-    }
+    });
+}
 
-    fn results(self) -> Option<Vec<R>> {
-        let mut results = Vec::with_capacity(self.0.len());
-        for slot in self.0 {
-            match slot.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                Slot::Result(result) => results.push(result),
-                Slot::Item(_) | Slot::Taken => return None,
-            }
-        }
-        Some(results)
-    }
+fn run_together(tasks: &[Task<'_>]) {
+    each_together(tasks.len(), &|at| run_task(&tasks[at]));
 }
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);

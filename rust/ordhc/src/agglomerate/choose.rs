@@ -19,14 +19,15 @@
 //! | all other inputs | `NearestPair` | `nearest_pair` on a `square` | |
 //!
 //! `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
-//! weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If rounding errors
+//! weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`](crate::linkage::Update::commutes) returns true. If rounding errors
 //! may have changed the tree, `Precisely` computes the tree again, unless the input was overwritten.
 
+use super::any_update::AnyUpdate;
 use super::centers::Means;
 use super::engine::Engine;
 use super::task::{Input, SMALL, Task};
 use super::tolerance::Tolerance;
-use crate::linkage::{Merging, Rule, Update};
+use crate::linkage::Rule;
 use crate::tree::RawMerge;
 
 pub(super) enum Strategy {
@@ -43,9 +44,9 @@ pub(super) enum Strategy {
 
 /// Returns the algorithm for an input, by the table at the top of this file. `tolerance` decides when similarities
 /// count as equal. `tolerance` is `None` if dissimilarities are too small to square.
-pub(super) fn choose<U: Update>(
+pub(super) fn choose(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     input: &Input<'_>,
     tolerance: Option<Tolerance>,
 ) -> Strategy {
@@ -73,7 +74,7 @@ pub(super) fn choose<U: Update>(
             return Strategy::Centers(means);
         }
     }
-    if !(may_chain && rule.is_reducible() && update.commutes()) {
+    if !(may_chain && rule.is_reducible() && update.pairs_commute()) {
         return Strategy::NearestPair;
     }
     match (initial, input) {
@@ -86,20 +87,19 @@ pub(super) fn choose<U: Update>(
 
 /// Returns the merges of `n` leaves with equal similarities, in O(n). Returns `None` if the linkage makes a cluster
 /// farther from a leaf than leaves are from each other, because other pairs then merge first.
-fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
+fn equal(update: &dyn AnyUpdate, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     // The similarity of the growing cluster to each remaining leaf.
     let mut value = similarity;
     for j in 1..n {
         let size = j as f64;
-        let near = if U::SUMS { value / size } else { value };
+        let (near, next) = update.grown(size, value, similarity);
         let (order, doubtful) = tolerance.compare(near, similarity);
         if !near.is_finite() || order.is_lt() || doubtful {
             return None;
         }
         merges.push(RawMerge { i: 0, j, similarity: near });
-        let merge = update.merge(Merging { n_i: size, n_j: 1.0, x_ij: value });
-        value = update.fold(&merge, value, similarity, 1.0);
+        value = next;
     }
     entered!(equal);
     Some(merges)

@@ -38,9 +38,9 @@ impl<'r> Columns<'r> {
     /// For each given pair of cluster indices `i < j`, copies the values of column `j` between rows `i` and `j` into
     /// the buffer `room`. Every `j` is in at most one pair. Returns `None` if copying does not save time, or if `room`
     /// is too small.
-    pub(super) fn of<T: TriangleRows>(
-        triangle: &T,
-        pairs: impl Iterator<Item = (usize, usize)>,
+    pub(super) fn of(
+        triangle: &dyn TriangleRows,
+        pairs: &mut dyn Iterator<Item = (usize, usize)>,
         room: &'r mut [f64],
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
@@ -53,8 +53,8 @@ impl<'r> Columns<'r> {
         Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
     }
 
-    fn gathered<T: TriangleRows>(
-        triangle: &T,
+    fn gathered(
+        triangle: &dyn TriangleRows,
         mut pairs: Vec<(usize, usize)>,
         values: &'r mut [f64],
         parts: Vec<Range<usize>>,
@@ -136,12 +136,12 @@ fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out:
     }
 }
 
-pub(super) struct WithColumns<'a, T: TriangleRows> {
-    pub(super) triangle: &'a T,
+pub(super) struct WithColumns<'a> {
+    pub(super) triangle: &'a dyn TriangleRows,
     pub(super) columns: Option<&'a Columns<'a>>,
 }
 
-impl<T: TriangleRows> TriangleRows for WithColumns<'_, T> {
+impl TriangleRows for WithColumns<'_> {
     fn len(&self) -> usize {
         self.triangle.len()
     }

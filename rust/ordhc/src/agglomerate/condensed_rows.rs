@@ -6,9 +6,10 @@ use super::read::{mirror, stride};
 use super::rounds::{Pairs, Round, all_nearest, settle};
 use super::search::{check_row, similarity};
 use super::square::Similarities;
+use super::store::Store;
 use super::threads::split;
 use super::tolerance::Tolerance;
-use super::triangle_rows::{Condensed, Given, Slots, TriangleRows};
+use super::triangle_rows::{Condensed, Given, Slots};
 use crate::error::Result;
 use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
@@ -20,9 +21,9 @@ use crate::tree::RawMerge;
 /// used until a square matrix of the remaining clusters fits into the same memory.
 ///
 /// `clusters` has the smallest leaf of each row's cluster, and `slots` has the row of each smallest leaf.
-pub(crate) struct CondensedRows<'a, U: Update> {
+pub(super) struct CondensedRows<'a, U: Update> {
     update: &'a U,
-    values: &'a mut [f64],
+    values: Store<'a>,
     sizes: Vec<f64>,
     clusters: Vec<usize>,
     slots: Vec<usize>,
@@ -35,7 +36,7 @@ const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
     /// `values` begin with the condensed similarities of `n` leaves. More values may follow.
-    pub(crate) fn from_similarities(update: &'a U, values: &'a mut [f64], n: usize, tolerance: Tolerance) -> Self {
+    pub(super) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
         Self { update, values, sizes: vec![1.0; n], slots, clusters, tolerance }
@@ -46,34 +47,33 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters, in the
-    /// memory `values`. If the first round would merge only a few pairs, copies the input and runs no rounds.
-    pub(crate) fn after_rounds(
-        update: &'a U,
+    /// Merges reciprocal nearest pairs of the leaves of `given` in rounds, and stores the condensed matrix of the
+    /// remaining clusters. If the first round would merge only a few pairs, copies the input and runs no rounds.
+    pub(super) fn first_rounds(
+        &mut self,
         given: &Given<'_>,
-        values: &'a mut [f64],
-        first: (&[Nearest], &Pairs),
+        (nearest, pairs): (&[Nearest], &Pairs),
         merges: &mut Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let monitor = doubts.monitor();
-        let mut this = Self::from_similarities(update, values, given.len(), doubts.tolerance());
-        let (nearest, pairs) = first;
-        if this.worthwhile(pairs) {
+        if self.worthwhile(pairs) {
             entered!(triangle_round_of_input);
-            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run(given, values, monitor);
-            let nearest = this.merge_pairs(pairs, nearest, merges, monitor, run)?;
-            this.rounds(Some(nearest), merges, doubts)?;
+            let new_sizes = self.log(pairs, nearest, merges, monitor)?;
+            let mut values = std::mem::take(&mut self.values);
+            let nearest = self.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
+            self.values = values;
+            self.keep(pairs, new_sizes);
+            self.rounds(Some(nearest), merges, doubts)
         } else {
             entered!(triangle_of_input);
-            given.matrix.write_condensed(given.squared, this.values, monitor)?;
+            given.matrix.write_condensed(given.squared, &mut self.values, monitor)
         }
-        Ok(this)
     }
 
     /// Returns the largest number of clusters for which a square matrix of similarities fits into the memory of the
     /// condensed matrix.
-    pub(crate) fn square_fits(&self) -> usize {
+    pub(super) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
             side -= 1;
@@ -81,7 +81,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         side
     }
 
-    pub(crate) fn rounds(
+    pub(super) fn rounds(
         &mut self,
         mut known: Option<Vec<Nearest>>,
         merges: &mut Vec<RawMerge>,
@@ -94,45 +94,53 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             if k < 2 {
                 return Ok(());
             }
-            let rows = Condensed { values: self.values, k, n_gone: 0 };
+            let rows = Condensed { values: &self.values[..], k, n_gone: 0 };
             let mut nearest = match known.take() {
                 Some(nearest) => nearest,
-                None => all_nearest::<U, _>(&rows, &self.sizes, self.tolerance, monitor)?,
+                None => all_nearest::<U::Stored>(&rows, &self.sizes, self.tolerance, monitor)?,
             };
             let slots = Slots { sizes: &self.sizes, clusters: &self.clusters, merges: &*merges };
-            settle::<U, _>(&rows, slots, &mut nearest, doubts)?;
-            let pairs = Pairs::of::<U>(&rows, &nearest, slots, self.tolerance, doubts)?;
+            settle::<U::Stored>(&rows, slots, &mut nearest, doubts)?;
+            let pairs = Pairs::of::<U::Stored>(&rows, &nearest, slots, self.tolerance, doubts)?;
             if !self.worthwhile(&pairs) {
                 return Ok(());
             }
-            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run_in_place(k, values, &mut spare, monitor);
-            known = Some(self.merge_pairs(&pairs, &nearest, merges, monitor, run)?);
+            let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
+            let mut values = std::mem::take(&mut self.values);
+            let result = self.round(&pairs, &new_sizes).run_in_place(k, &mut values, &mut spare, monitor);
+            self.values = values;
+            known = Some(result?);
+            self.keep(&pairs, new_sizes);
         }
     }
 
-    /// Merges `pairs` in a round. `run` writes the condensed matrix after the merges to the given memory, and returns the
-    /// nearest cluster of each cluster.
-    fn merge_pairs(
-        &mut self,
+    fn log(
+        &self,
         pairs: &Pairs,
         nearest: &[Nearest],
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
-        run: impl FnOnce(&Round<'_, U>, &mut [f64]) -> Result<Vec<Nearest>>,
-    ) -> Result<Vec<Nearest>> {
-        entered!(triangle_rounds);
-        let Self { update, values, sizes, clusters, slots, tolerance } = self;
+    ) -> Result<Vec<f64>> {
         for (i, j) in pairs.iter() {
-            merges.push(RawMerge { i: clusters[i], j: clusters[j], similarity: nearest[i].similarity });
-            monitor.advance(clusters.len() as u64)?;
+            let similarity = nearest[i].similarity;
+            merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
+            monitor.advance(self.clusters.len() as u64)?;
         }
-        let new_sizes = pairs.sizes(sizes);
-        let round = Round { update: *update, pairs, sizes, new_sizes: &new_sizes, clusters, tolerance: *tolerance };
-        let found = run(&round, values)?;
-        *clusters = pairs.left().map(|slot| clusters[slot]).collect();
-        *sizes = new_sizes;
-        clusters.iter().enumerate().for_each(|(slot, &cluster)| slots[cluster] = slot);
-        Ok(found)
+        Ok(pairs.sizes(&self.sizes))
+    }
+
+    fn round<'r>(&'r self, pairs: &'r Pairs, new_sizes: &'r [f64]) -> Round<'r, U> {
+        entered!(triangle_rounds);
+        let Self { update, sizes, clusters, tolerance, .. } = self;
+        Round { update: *update, pairs, sizes, new_sizes, clusters, tolerance: *tolerance }
+    }
+
+    fn keep(&mut self, pairs: &Pairs, new_sizes: Vec<f64>) {
+        self.clusters = pairs.left().map(|slot| self.clusters[slot]).collect();
+        self.sizes = new_sizes;
+        for (slot, &cluster) in self.clusters.iter().enumerate() {
+            self.slots[cluster] = slot;
+        }
     }
 
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
@@ -156,36 +164,40 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
-        entered!(triangle_packed);
-        let k = self.clusters.len();
-        let mut to = 0;
-        for (at, &i) in kept.iter().enumerate() {
-            monitor.advance(0)?;
-            let base = Triangle::new(k).base(i);
-            for &j in &kept[at + 1..] {
-                self.values[to] = self.values[base.wrapping_add(j)];
-                to += 1;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<&'a mut [f64]>> {
-        entered!(triangle_to_square);
+    pub(super) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
-        if kept.len() < self.clusters.len() {
-            self.pack(&kept, monitor)?;
-        }
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
-        let (k, side) = (kept.len(), stride(kept.len()));
-        debug_assert!(k <= self.square_fits());
-        let values = &mut self.values[..side * side];
-        monitor.advance(0)?;
-        spread(values, k, side);
-        mirror(values, side, monitor)?;
+        let values = to_square(self.values, self.clusters.len(), &kept, monitor)?;
         Ok(Similarities { values, names: active.to_vec(), sizes })
     }
+}
+
+/// Returns the square matrix of the clusters `kept` of a condensed matrix of `k` clusters, in the same memory.
+fn to_square<'a>(mut values: Store<'a>, k: usize, kept: &[usize], monitor: &Monitor) -> Result<Store<'a>> {
+    entered!(triangle_to_square);
+    if kept.len() < k {
+        pack(&mut values, k, kept, monitor)?;
+    }
+    let (k, side) = (kept.len(), stride(kept.len()));
+    monitor.advance(0)?;
+    values.truncate(side * side);
+    spread(&mut values, k, side);
+    mirror(&mut values, side, monitor)?;
+    Ok(values)
+}
+
+fn pack(values: &mut [f64], k: usize, kept: &[usize], monitor: &Monitor) -> Result<()> {
+    entered!(triangle_packed);
+    let mut to = 0;
+    for (at, &i) in kept.iter().enumerate() {
+        monitor.advance(0)?;
+        let base = Triangle::new(k).base(i);
+        for &j in &kept[at + 1..] {
+            values[to] = values[base.wrapping_add(j)];
+            to += 1;
+        }
+    }
+    Ok(())
 }
 
 impl<U: Update> Linkage for CondensedRows<'_, U> {
@@ -205,7 +217,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
         for (value, &other) in out.iter_mut().zip(others) {
             let other = self.slots[other];
             let at = Triangle::new(k).index(other, i);
-            *value = similarity::<U>(values[at], n_i, self.sizes[other]);
+            *value = similarity::<U::Stored>(values[at], n_i, self.sizes[other]);
         }
         Ok(())
     }
@@ -271,9 +283,9 @@ mod tests {
         // The last size is large enough for several threads.
         for k in (1..30).chain([1100]) {
             let side = stride(k);
-            let mut values = vec![0.0; side * side];
+            let mut values = Store::zeros(side * side).unwrap();
             (0..condensed_len(k)).for_each(|at| values[at] = at as f64);
-            let rows = CondensedRows::from_similarities(&Average, &mut values, k, Tolerance::EXACT);
+            let rows = CondensedRows::from_similarities(&Average, values, k, Tolerance::EXACT);
             let active: Vec<usize> = (0..k).collect();
             let square = rows.into_square(&active, &Monitor::new()).unwrap();
             assert_eq!((square.names, square.sizes), (active, vec![1.0; k]));

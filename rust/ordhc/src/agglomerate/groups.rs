@@ -6,6 +6,7 @@
 //! this cluster. If two clusters of a group are each other's nearest in the group, and nearer than this bound, they are
 //! reciprocal among all clusters.
 
+use super::any_update::AnyUpdate;
 use super::between::Clusters;
 use super::chain::Chain;
 use super::doubts::{Doubts, Form};
@@ -13,13 +14,14 @@ use super::matrix::{About, Layout, Matrix};
 use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::rounds::Pairs;
 use super::separated;
-use super::square::{Similarities, Square};
+use super::square::{Similarities, room};
+use super::store::Store;
 use super::task::Task;
 use super::threads::{parts, threads};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, TriangleRows};
 use crate::error::Result;
-use crate::linkage::{Between, Update};
+use crate::linkage::Between;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
@@ -32,17 +34,17 @@ const MOST: usize = 2048;
 /// clusters left, this would be slower.
 const LITTLE: usize = 2;
 
-type Rest = (Similarities, Vec<RawMerge>);
+type Rest = (Similarities<'static>, Vec<RawMerge>);
 
 /// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
 /// clusters and the merges. Returns `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
-pub(super) fn after_groups<U: Update>(
+pub(super) fn after_groups(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     doubts: &mut Doubts<'_>,
 ) -> Result<Option<Rest>> {
-    if U::BETWEEN.is_none() {
+    if update.between().is_none() {
         return Ok(None);
     }
     match separated::groups(matrix, MOST, task.monitor)? {
@@ -54,16 +56,17 @@ pub(super) fn after_groups<U: Update>(
 /// Merges within groups, as long as leaves outside of a group cannot affect the result. `of` is the group of each leaf.
 /// Returns the remaining clusters and the merges. Returns `None` if the square similarity matrix of the remaining
 /// clusters would need more memory than the condensed matrix of all leaves, or if too many digits would cancel.
-pub(super) fn after_groups_of<U: Update>(
+pub(super) fn after_groups_of(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     of: &[u32],
     doubts: &mut Doubts<'_>,
 ) -> Result<Option<Rest>> {
     entered!(groups);
+    let Some(between) = update.between() else { return Ok(None) };
     let found = merges_within(task, update, matrix, of, doubts.tolerance())?;
-    let rest = after_merges::<U>(task, matrix, found.merges)?;
+    let rest = after_merges(task, between, matrix, found.merges)?;
     if found.doubtful && rest.is_some() {
         doubts.leave_open();
     }
@@ -72,23 +75,21 @@ pub(super) fn after_groups_of<U: Update>(
 
 /// Merges `pairs`, the reciprocal pairs of leaves. Returns the remaining clusters and the merges. Returns `None` if too
 /// many clusters would be left.
-pub(super) fn after_pairs<U: Update>(
+pub(super) fn after_pairs(
     task: &Task<'_>,
+    between: Option<Between>,
     matrix: &Matrix<'_>,
     (nearest, pairs): (&[Nearest], &Pairs),
 ) -> Result<Option<Rest>> {
-    if U::BETWEEN.is_none() || LITTLE * pairs.n_left() > task.about.n {
-        return Ok(None);
-    }
+    let Some(between) = between.filter(|_| LITTLE * pairs.n_left() <= task.about.n) else { return Ok(None) };
     entered!(first_pairs);
     let merges = pairs.iter().map(|(i, j)| RawMerge { i, j, similarity: nearest[i].similarity });
-    after_merges::<U>(task, matrix, merges.collect())
+    after_merges(task, between, matrix, merges.collect())
 }
 
-fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<RawMerge>) -> Result<Option<Rest>> {
+fn after_merges(task: &Task<'_>, between: Between, matrix: &Matrix<'_>, merges: Vec<RawMerge>) -> Result<Option<Rest>> {
     let (about, squared, monitor) = (task.about, task.rule.is_squared(), task.monitor);
     let (n, facts) = (about.n, about.facts);
-    let Some(between) = U::BETWEEN else { return Ok(None) };
     let left = n - merges.len();
     if left * left > condensed_len(n) {
         return Ok(None);
@@ -103,14 +104,14 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
     monitor.advance(((n * n - left * left) / 2) as u64)?;
     let Clusters { names, sizes, .. } = clusters;
-    Ok(Some((Similarities { values, names, sizes }, merges)))
+    Ok(Some((Similarities { values: Store::Own(values), names, sizes }, merges)))
 }
 
 /// Returns the merges within groups that no leaf outside of the group can affect. Each merge comes after the merges
 /// that made its two clusters. `of` is the group of each leaf.
-fn merges_within<U: Update>(
+fn merges_within(
     task: &Task<'_>,
-    update: &U,
+    update: &dyn AnyUpdate,
     matrix: &Matrix<'_>,
     of: &[u32],
     tolerance: Tolerance,
@@ -123,12 +124,12 @@ fn merges_within<U: Update>(
     let found = parallel::map_in_turn(groups, |leaves: Vec<u32>| {
         let values = within(matrix, &leaves);
         let about = About { n: leaves.len(), layout: Layout::Condensed, ..matrix.about };
-        let (mut room, matrix) = (Square::<U>::room(leaves.len()), Matrix::again(&values, about));
-        let mut doubts = Doubts::new(Form::of(U::BETWEEN), Some(&matrix), squared, tolerance, monitor);
-        let rows = Square::of_leaves((update, MOST), &matrix, squared, &mut room, &doubts)?;
+        let (mut room, matrix) = (room(leaves.len()), Matrix::again(&values, about));
+        let mut doubts = Doubts::new(Form::of(update.between()), Some(&matrix), squared, tolerance, monitor);
+        let mut rows = update.square_of_leaves(MOST, &matrix, squared, &mut room, &doubts)?;
         let bounds = leaves.iter().map(|&leaf| outside[leaf as usize]).collect();
         let mut chain = Chain::waiting(leaves.len());
-        chain.run(&mut Bounded { rows, bounds }, 1, &mut doubts)?;
+        chain.run(&mut Bounded { rows: &mut *rows, bounds }, 1, &mut doubts)?;
         let mut merges = chain.into_merges();
         for merge in &mut merges {
             (merge.i, merge.j) = (leaves[merge.i] as usize, leaves[merge.j] as usize);
@@ -189,12 +190,12 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
 
 /// The clusters of a group, with their `bounds`: the largest similarities to leaves outside of the group. A cluster has
 /// no nearest cluster unless their similarity is certainly above its bound.
-struct Bounded<'a, U: Update> {
-    rows: Square<'a, U>,
+struct Bounded<'a> {
+    rows: &'a mut dyn Linkage,
     bounds: Vec<f64>,
 }
 
-impl<U: Update> Linkage for Bounded<'_, U> {
+impl Linkage for Bounded<'_> {
     fn n_leaves(&self) -> usize {
         self.bounds.len()
     }
@@ -230,15 +231,15 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
+    fn merges(update: &dyn AnyUpdate, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
-        let mut doubts = task.doubts::<U>(Some(matrix), task.tolerance::<U>(matrix)?);
+        let mut doubts = task.doubts(update, Some(matrix), task.tolerance(update, matrix)?);
         let (clusters, merges) = after_groups_of(&task, update, matrix, of, &mut doubts).unwrap()?;
         let merges = task.chain_on(update, clusters, Chain::after(of.len(), merges), &mut doubts).unwrap();
         let tolerance = doubts.tolerance();
         let key_of = |merges: &[RawMerge], at| doubts.key_of_merge(merges, at);
-        let merges = RawMerge::sort_settled(of.len(), merges, tolerance, key_of).unwrap();
+        let merges = RawMerge::sort_settled(of.len(), merges, tolerance, &mut { key_of }).unwrap();
         let found = doubts.found(merges);
         (!found.doubtful).then_some(found.merges)
     }

@@ -1,28 +1,26 @@
 //! Runs the algorithm that [`choose`] selects for an agglomeration.
 
-use std::ops::DerefMut;
-
+use super::any_update::{AnyUpdate, TriangleLinkage};
 use super::centers;
 use super::chain::Chain;
 use super::choose::{Strategy, choose};
-use super::condensed_rows::CondensedRows;
 use super::constraints::with_last;
 use super::doubts::Doubts;
 use super::engine::{Among, Engine, staged};
 use super::groups::{after_groups, after_pairs};
 use super::matrix::Matrix;
-use super::nearest::Linkage;
-use super::precise_matrix::PreciseMatrix;
+use super::nearest::{Linkage, Nearest};
+use super::precise_matrix::{PreciseMatrix, PreciseUpdate};
 use super::read::stride;
 use super::rounds::{Pairs, all_nearest, settle};
-use super::square::{FEW, Similarities, Square};
+use super::square::{FEW, Similarities, room};
+use super::store::Store;
 use super::task::{AT_ONCE, Input, Task};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Given, Slots};
 use super::{naive, nearest_pair, single};
 use crate::error::{Error, Result};
-use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, Single, Update, Ward, Weighted};
-use crate::memory::Buffer;
+use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Plain, Rule, Single, Ward, Weighted};
 use crate::monitor::Monitor;
 use crate::similarity::condensed_len;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
@@ -39,23 +37,20 @@ type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
     pub(super) fn dispatch(&self, input: Input<'_>) -> Result<Dendrogram> {
-        match self.rule {
-            Rule::Single => self.run(&Single, input),
-            Rule::Complete => self.run(&Complete, input),
-            Rule::Average if self.sums_are_exact() && self.sizes().is_none() => self.run(&AverageOfWhole, input),
-            Rule::Average => self.run(&Average, input),
-            Rule::Weighted => self.run(&Weighted, input),
-            Rule::Ward => self.run(&Ward, input),
-            Rule::Centroid => self.run(&Centroid, input),
-            Rule::Median => self.run(&Median, input),
-            Rule::Coefficients(coefficients) => self.run(coefficients, input),
-        }
-    }
-
-    fn run<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Dendrogram> {
+        let update: &dyn AnyUpdate = match self.rule {
+            Rule::Single => &Single,
+            Rule::Complete => &Complete,
+            Rule::Average if self.sums_are_exact() && self.sizes().is_none() => &AverageOfWhole,
+            Rule::Average => &Average,
+            Rule::Weighted => &Weighted,
+            Rule::Ward => &Ward,
+            Rule::Centroid => &Centroid,
+            Rule::Median => &Median,
+            Rule::Coefficients(coefficients) => coefficients,
+        };
         let squared = self.rule.is_squared();
         let (merges, unit) = match input {
-            Input::Mutable(values) if self.is_kept::<U>(values) => {
+            Input::Mutable(values) if self.is_kept(update, values) => {
                 entered!(in_place_kept);
                 self.merges(update, Input::Given(&Matrix::again(values, self.about)))?
             }
@@ -76,10 +71,10 @@ impl Task<'_> {
 
     /// Returns true if the caller's memory must not be overwritten, because the input may be needed again to decide
     /// ties. For a linkage that rounds similarities, this is likely if there are few leaves or repeated values.
-    fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
+    fn is_kept(&self, update: &dyn AnyUpdate, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
-        if U::EXACT || self.about.n < AT_ONCE {
-            return !U::EXACT;
+        if update.is_exact() || self.about.n < AT_ONCE {
+            return !update.is_exact();
         }
         let step = (values.len() / SAMPLE).max(1) | 1;
         let mut sample: Vec<f64> = values.iter().step_by(step).copied().collect();
@@ -87,14 +82,15 @@ impl Task<'_> {
         sample.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
+    fn merges(&self, update: &dyn AnyUpdate, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { about: self.about, ..matrix });
         let input = scaled.as_ref().map_or(input, Input::Given);
-        let tolerance = self.tolerance::<U>(&self.matrix(&input));
+        let tolerance = self.tolerance(update, &self.matrix(&input));
         let strategy = choose(self, update, &input, tolerance);
         let Some(tolerance) = tolerance.filter(|_| !matches!(strategy, Strategy::Precisely)) else {
-            return self.precisely(update, given.as_ref().unwrap_or(&self.matrix(&input)));
+            let matrix = given.unwrap_or_else(|| self.matrix(&input));
+            return self.precisely(update, &matrix);
         };
         let found = self.quickly(update, input, tolerance, strategy)?;
         match given {
@@ -109,15 +105,15 @@ impl Task<'_> {
         Ok((found.merges, [self.about.unit, 1.0]))
     }
 
-    pub(super) fn quickly<U: Update>(
+    pub(super) fn quickly(
         &self,
-        update: &U,
+        update: &dyn AnyUpdate,
         input: Input<'_>,
         tolerance: Tolerance,
         strategy: Strategy,
     ) -> Result<Found> {
         let n = self.about.n;
-        let mut doubts = self.doubts::<U>(input.given(), tolerance);
+        let mut doubts = self.doubts(update, input.given(), tolerance);
         let merges = match (strategy, input) {
             (Strategy::Equal(merges), _) => return Ok(Found::certain(merges)),
             (Strategy::SpanningTree, input) => {
@@ -125,29 +121,31 @@ impl Task<'_> {
             }
             (Strategy::Centers(means), Input::Given(matrix)) => return centers::merges(matrix, means, self.monitor),
             (Strategy::Initial, input) => {
-                return self.with_rows(update, input, tolerance, |rows| self.chain_from(rows, &mut doubts));
+                return self.with_rows(update, input, tolerance, &mut |rows| self.chain_from(rows, &mut doubts));
             }
             (Strategy::AtOnce, Input::Given(matrix)) => self.at_once(update, matrix, &mut doubts)?,
             (Strategy::Rounds, Input::Given(matrix)) => self.rounds(update, matrix, &mut doubts)?,
             (Strategy::InPlace, Input::Mutable(values)) => self.in_place(update, values, &mut doubts)?,
-            (_, input) => {
-                let (initial, reducible) = (self.initial, self.rule.is_reducible());
-                let work =
-                    |rows: &mut dyn Linkage| staged(rows, initial, reducible, nearest_pair::merges_among, self.monitor);
-                let ([within, after], doubtful) = self.with_rows(update, input, tolerance, work)?;
-                return Ok(Found { merges: with_initial(within, after), doubtful });
-            }
+            (_, input) => return self.with_rows(update, input, tolerance, &mut |rows| self.by_nearest_pair(rows)),
         };
-        let merges = RawMerge::sort_settled(n, merges, tolerance, |merges, at| doubts.key_of_merge(merges, at))?;
-        Ok(doubts.found(merges))
+        settled(n, merges, tolerance, &mut doubts)
     }
 
-    fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
+    fn precisely(&self, update: &dyn AnyUpdate, matrix: &Matrix<'_>) -> Result<Scaled> {
+        let mut found = (Vec::new(), [1.0; 2]);
+        update.precisely(&mut |update| {
+            found = self.by_precise_matrix(update, matrix)?;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn by_precise_matrix(&self, update: PreciseUpdate<'_>, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
         let shift = match squared && self.about.dissimilarity {
             true => SQUARED_TO - exponent,
-            false if !U::EXACT => (SMALLEST - exponent).max(0),
+            false if !update.exact => (SMALLEST - exponent).max(0),
             false => 0,
         };
         let unit = [shift / 2, shift - shift / 2].map(|half| 2f64.powi(half));
@@ -179,24 +177,31 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    fn with_rows<U: Update, R>(
+    fn with_rows(
         &self,
-        update: &U,
+        update: &dyn AnyUpdate,
         input: Input<'_>,
         tolerance: Tolerance,
-        work: impl FnOnce(&mut dyn Linkage) -> Result<R>,
-    ) -> Result<R> {
+        work: &mut dyn FnMut(&mut dyn Linkage) -> Result<Found>,
+    ) -> Result<Found> {
         let (squared, n) = (self.rule.is_squared(), self.about.n);
         match input {
             Input::Given(matrix) => {
                 let mut leaves = Similarities::of(matrix, squared, self.monitor)?;
-                work(&mut Square::of(update, &mut leaves, (n, self.few), tolerance))
+                work(&mut *update.square(&mut leaves, (n, self.few), tolerance))
             }
             Input::Mutable(values) => {
                 self.about.condense(values, squared, self.monitor)?;
-                work(&mut CondensedRows::from_similarities(update, values, n, tolerance))
+                work(&mut *update.triangle(Store::Borrowed(values), n, tolerance))
             }
         }
+    }
+
+    fn by_nearest_pair(&self, rows: &mut dyn Linkage) -> Result<Found> {
+        let reducible = self.rule.is_reducible();
+        let ([within, after], doubtful) =
+            staged(rows, self.initial, reducible, nearest_pair::merges_among, self.monitor)?;
+        Ok(Found { merges: with_initial(within, after), doubtful })
     }
 
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
@@ -214,7 +219,7 @@ impl Task<'_> {
         let merges = chain.into_merges();
         let mut sorted = |part: &[RawMerge], before: usize| {
             let key = |_: &[RawMerge], at: usize| doubts.key_of_merge(&merges, before + at);
-            RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), key)
+            RawMerge::sort_settled(n, part.to_vec(), rows.tolerance(), &mut { key })
         };
         let (first, after) = (sorted(&merges[..n_within], 0)?, sorted(&merges[n_within..], n_within)?);
         let mut found = doubts.found(with_initial(first, after));
@@ -222,54 +227,60 @@ impl Task<'_> {
         Ok(found)
     }
 
-    fn at_once<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
+    fn at_once(&self, update: &dyn AnyUpdate, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(small);
         let n = self.about.n;
         self.monitor.start((n * n / 2) as u64);
-        let mut values = Square::<U>::room(n);
-        let mut rows = Square::of_leaves((update, self.few), matrix, self.rule.is_squared(), &mut values, doubts)?;
+        let mut values = room(n);
+        let mut rows = update.square_of_leaves(self.few, matrix, self.rule.is_squared(), &mut values, doubts)?;
         let mut chain = Chain::unlisted(n);
         rows.finish(&mut chain, doubts)?;
         Ok(chain.into_merges())
     }
 
-    fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
-        let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
+    fn rounds(&self, update: &dyn AnyUpdate, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
+        let (squared, n) = (self.rule.is_squared(), self.about.n);
         self.monitor.start((n * n / 2) as u64);
         if let Some((clusters, merges)) = after_groups(self, update, matrix, doubts)? {
             return self.chain_on(update, clusters, Chain::after(n, merges), doubts);
         }
         let given = Given { matrix, squared };
-        let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
-        let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-        // All clusters are leaves here, and the similarity of two leaves is the same for all rules. So `Average` can
-        // replace the rule.
-        let of_leaves = tolerance.of_leaves();
-        let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
-        settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
-        let pairs = Pairs::of::<Average>(&given, &nearest, slots, of_leaves, doubts)?;
-        if let Some((clusters, merges)) = after_pairs::<U>(self, matrix, (&nearest, &pairs))? {
+        let (nearest, pairs) = self.first_pairs(&given, doubts)?;
+        if let Some((clusters, merges)) = after_pairs(self, update.between(), matrix, (&nearest, &pairs))? {
             return self.chain_on(update, clusters, Chain::after(n, merges), doubts);
         }
-        let (mut values, mut merges) = (Buffer::zeros("the working matrix", condensed_len(n))?, Vec::new());
-        let rows = CondensedRows::after_rounds(update, &given, &mut values, (&nearest, &pairs), &mut merges, doubts)?;
+        let mut merges = Vec::new();
+        let mut rows = update.triangle(Store::zeros(condensed_len(n))?, n, doubts.tolerance());
+        rows.first_rounds(&given, (&nearest, &pairs), &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
+    /// Returns the nearest leaf of each leaf, and the leaves that merge in the first round.
+    fn first_pairs(&self, given: &Given<'_>, doubts: &mut Doubts<'_>) -> Result<(Vec<Nearest>, Pairs)> {
+        let (n, tolerance) = (self.about.n, doubts.tolerance().of_leaves());
+        let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
+        let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
+        // The sum over the pairs of two leaves is their similarity, so this code need not know what the rule stores.
+        let mut nearest = all_nearest::<Plain>(given, &sizes, tolerance, self.monitor)?;
+        settle::<Plain>(given, slots, &mut nearest, doubts)?;
+        let pairs = Pairs::of::<Plain>(given, &nearest, slots, tolerance, doubts)?;
+        Ok((nearest, pairs))
+    }
+
+    fn in_place(&self, update: &dyn AnyUpdate, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(in_place);
         let (n, mut merges) = (self.about.n, Vec::new());
         self.monitor.start((n * n / 2) as u64);
         self.about.condense(values, self.rule.is_squared(), self.monitor)?;
-        let mut rows = CondensedRows::from_similarities(update, values, n, doubts.tolerance());
-        rows.rounds(None, &mut merges, doubts)?;
+        let mut rows = update.triangle(Store::Borrowed(values), n, doubts.tolerance());
+        rows.rounds(&mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    fn chain_on_triangle<U: Update>(
+    fn chain_on_triangle<'r>(
         &self,
-        update: &U,
-        mut rows: CondensedRows<'_, U>,
+        update: &dyn AnyUpdate,
+        mut rows: Box<dyn TriangleLinkage<'r> + 'r>,
         merges: Vec<RawMerge>,
         doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
@@ -279,22 +290,30 @@ impl Task<'_> {
         entered!(triangle_chain);
         let mut chain = Chain::after(self.about.n, merges);
         let until = rows.square_fits();
-        chain.run(&mut rows, until, doubts)?;
+        chain.run(&mut *rows, until, doubts)?;
         let clusters = rows.into_square(chain.active(), self.monitor)?;
         self.chain_on(update, clusters, chain, doubts)
     }
 
-    pub(super) fn chain_on<U: Update>(
+    pub(super) fn chain_on(
         &self,
-        update: &U,
-        mut clusters: Similarities<impl DerefMut<Target = [f64]>>,
+        update: &dyn AnyUpdate,
+        mut clusters: Similarities<'_>,
         mut chain: Chain,
         doubts: &mut Doubts<'_>,
     ) -> Result<Vec<RawMerge>> {
-        let mut square = Square::of(update, &mut clusters, (self.about.n, self.few), doubts.tolerance());
+        let mut square = update.square(&mut clusters, (self.about.n, self.few), doubts.tolerance());
         square.finish(&mut chain, doubts)?;
+        drop(square);
         Ok(chain.into_merges())
     }
+}
+
+/// Sorts the merges of a chain or of rounds.
+fn settled(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance, doubts: &mut Doubts<'_>) -> Result<Found> {
+    let mut key = |merges: &[RawMerge], at: usize| doubts.key_of_merge(merges, at);
+    let merges = RawMerge::sort_settled(n, merges, tolerance, &mut key)?;
+    Ok(doubts.found(merges))
 }
 
 /// Returns the merges of given clusters. `sizes` has the number of leaves of each cluster. The name of a cluster is its
@@ -307,26 +326,26 @@ pub(crate) fn linkage_of_clusters(
     monitor: &Monitor,
 ) -> Result<Vec<RawMerge>> {
     let (n, stride) = (sizes.len(), stride(sizes.len()));
-    let mut values = Buffer::zeros("the working matrix", stride * stride)?;
+    let mut values = Store::zeros(stride * stride)?;
     write(&mut values, stride)?;
-    let clusters = Similarities { values, names: (0..n).collect(), sizes };
-    match rule {
-        Rule::Single => chain_of_clusters(&Single, clusters, monitor),
-        Rule::Complete => chain_of_clusters(&Complete, clusters, monitor),
-        Rule::Average => chain_of_clusters(&Average, clusters, monitor),
-        Rule::Weighted => chain_of_clusters(&Weighted, clusters, monitor),
-        Rule::Ward => chain_of_clusters(&Ward, clusters, monitor),
-        _ => Err(Error::Argument(format!(
-            "linkage `{rule}` cannot start from clusters; use single, complete, average, weighted or ward"
-        ))),
-    }
-}
-
-fn chain_of_clusters<U: Update>(update: &U, mut clusters: Similarities, monitor: &Monitor) -> Result<Vec<RawMerge>> {
-    let n = clusters.names.len();
-    let tolerance = if U::EXACT { Tolerance::EXACT } else { Tolerance::GRID };
+    let mut clusters = Similarities { values, names: (0..n).collect(), sizes };
+    let update: &dyn AnyUpdate = match rule {
+        Rule::Single => &Single,
+        Rule::Complete => &Complete,
+        Rule::Average => &Average,
+        Rule::Weighted => &Weighted,
+        Rule::Ward => &Ward,
+        _ => {
+            return Err(Error::Argument(format!(
+                "linkage `{rule}` cannot start from clusters; use single, complete, average, weighted or ward"
+            )));
+        }
+    };
+    let tolerance = if update.is_exact() { Tolerance::EXACT } else { Tolerance::GRID };
     let mut chain = Chain::unlisted(n);
-    Square::of(update, &mut clusters, (n, FEW), tolerance).finish(&mut chain, &mut Doubts::left_open(monitor))?;
+    let mut square = update.square(&mut clusters, (n, FEW), tolerance);
+    square.finish(&mut chain, &mut Doubts::left_open(monitor))?;
+    drop(square);
     Ok(chain.into_merges())
 }
 

@@ -100,8 +100,8 @@ impl<'a> Matrix<'a> {
         }
         check_n_leaves(n)?;
         let facts = with_values!(values, slice => match layout {
-            Layout::Square => scan_square(slice, n),
-            Layout::Condensed => scan_condensed(slice, n),
+            Layout::Square => scan_square(&slice, n),
+            Layout::Condensed => scan_condensed(&slice, n),
         })?;
         if facts.largest > Self::most(n) {
             return Err(Error::Argument(format!(

@@ -59,6 +59,7 @@
 //! repeat and are not exact). Otherwise, a doubt causes a warning.
 
 mod agglomeration;
+mod any_update;
 mod between;
 mod centers;
 mod chain;
@@ -85,6 +86,7 @@ mod single;
 mod spanning_tree;
 mod sparse;
 mod square;
+mod store;
 mod task;
 mod threads;
 mod tied_clusters;

@@ -17,14 +17,34 @@ use crate::tree::RawMerge;
 ///
 /// As a [`Linkage`], the matrix returns keys (similarities rounded to 36 bits), so that equal similarities compare as
 /// equal. Afterwards, [`with_heights`](Self::with_heights) replaces the keys of merges by the similarities.
-pub(super) struct PreciseMatrix<'a, U: Update> {
-    update: &'a U,
+pub(super) struct PreciseMatrix<'a> {
+    update: PreciseUpdate<'a>,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
     zero: f64,
     /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
     is_doubtful: bool,
+}
+
+/// [`Update::fold_precisely`].
+type Fold<'a> = &'a dyn Fn(&Merging<Precise>, Precise, Precise, f64) -> Precise;
+
+/// The parts of an [`Update`] that this matrix needs. They are passed as one type, so that the matrix is compiled only
+/// once for all linkages.
+#[derive(Clone, Copy)]
+pub(super) struct PreciseUpdate<'a> {
+    fold: Fold<'a>,
+    /// [`Update::PRECISE_SUMS`].
+    sums: bool,
+    /// [`Update::EXACT`].
+    pub(super) exact: bool,
+}
+
+/// Calls `work` with the parts of `update`.
+pub(super) fn with_precise<U: Update>(update: &U, work: &mut dyn FnMut(PreciseUpdate<'_>) -> Result<()>) -> Result<()> {
+    let fold = |merging: &Merging<Precise>, x_i, x_j, n_k| update.fold_precisely(merging, x_i, x_j, n_k);
+    work(PreciseUpdate { fold: &fold, sums: U::PRECISE_SUMS, exact: U::EXACT })
 }
 
 /// A rounding error is ignored if it is at most this share of the value.
@@ -41,11 +61,11 @@ struct Cell {
     key: f64,
 }
 
-impl<'a, U: Update> PreciseMatrix<'a, U> {
+impl<'a> PreciseMatrix<'a> {
     /// Returns the matrix. Input values are multiplied by `unit[0]` and `unit[1]`, which are powers of two, and then
     /// squared if the rule squares dissimilarities.
     pub(super) fn new(
-        update: &'a U,
+        update: PreciseUpdate<'a>,
         matrix: &Matrix<'_>,
         squared: bool,
         unit: [f64; 2],
@@ -65,7 +85,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
                 let x = Precise::from(x * unit[0] * unit[1]);
                 let value = if square { -(x * x) } else { x };
                 least = if value.float() == 0.0 { least } else { least.min(value.float().abs()) };
-                cells.push(Cell { value, key: key::<U>(value, 1.0, 1.0) });
+                cells.push(Cell { value, key: update.key(value, 1.0, 1.0) });
             }
         }
         Ok(Self {
@@ -86,13 +106,13 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
             for (k, &n_k) in sizes.iter().enumerate().skip(i + 1) {
                 let product = Precise::from(n_i) * Precise::from(n_k);
                 let mut value = self.cells[self.at(i, k)].value;
-                if U::PRECISE_SUMS {
+                if self.update.sums {
                     value = value * product;
                 } else if is_ward {
                     value = value * Precise::from(2.0) * product / (Precise::from(n_i) + Precise::from(n_k));
                 }
                 let at = self.at(i, k);
-                self.cells[at] = Cell { value, key: key::<U>(value, n_i, n_k) };
+                self.cells[at] = Cell { value, key: self.update.key(value, n_i, n_k) };
             }
         }
     }
@@ -111,7 +131,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         for (place, &i) in left.iter().enumerate() {
             for &k in &left[place + 1..] {
                 let at = self.at(i, k);
-                self.cells[at].key = key::<U>(self.cells[at].value, self.sizes[i], self.sizes[k]);
+                self.cells[at].key = self.update.key(self.cells[at].value, self.sizes[i], self.sizes[k]);
             }
         }
     }
@@ -132,7 +152,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         if slack == 0.0 || (a.key - b.key).abs() > 4.0 * CELL * a.key.abs().max(b.key.abs()) + 2.0 * slack {
             return false;
         }
-        overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
+        overlap(self.update.ends(a.value, a_i, a_k), self.update.ends(b.value, b_i, b_k))
     }
 
     pub(super) fn is_doubtful(&self) -> bool {
@@ -145,16 +165,22 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
     }
 }
 
-fn similarity<U: Update>(value: Precise, n_i: f64, n_k: f64) -> Precise {
-    if U::PRECISE_SUMS && n_i * n_k != 1.0 { value / Precise::from(n_i * n_k) } else { value }
-}
-
-fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
-    let similarity = similarity::<U>(value, n_i, n_k);
-    if U::EXACT {
-        return similarity.float();
+impl PreciseUpdate<'_> {
+    fn similarity(self, value: Precise, n_i: f64, n_k: f64) -> Precise {
+        if self.sums && n_i * n_k != 1.0 { value / Precise::from(n_i * n_k) } else { value }
     }
-    key_of(similarity).0
+
+    fn key(self, value: Precise, n_i: f64, n_k: f64) -> f64 {
+        let similarity = self.similarity(value, n_i, n_k);
+        if self.exact {
+            return similarity.float();
+        }
+        key_of(similarity).0
+    }
+
+    fn ends(self, value: Precise, n_i: f64, n_k: f64) -> [f64; 2] {
+        self.similarity(value, n_i, n_k).ends().map(key_of_sum)
+    }
 }
 
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
@@ -163,11 +189,7 @@ pub(super) fn key_of(number: Precise) -> (f64, bool) {
     (if low.abs() > high.abs() { low } else { high }, low == high)
 }
 
-fn ends<U: Update>(value: Precise, n_i: f64, n_k: f64) -> [f64; 2] {
-    similarity::<U>(value, n_i, n_k).ends().map(key_of_sum)
-}
-
-impl<U: Update> Linkage for PreciseMatrix<'_, U> {
+impl Linkage for PreciseMatrix<'_> {
     fn n_leaves(&self) -> usize {
         self.sizes.len()
     }
@@ -181,23 +203,23 @@ impl<U: Update> Linkage for PreciseMatrix<'_, U> {
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
         let others = || active.iter().copied().filter(|&k| k != i && k != j);
-        if !U::EXACT && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
+        if !self.update.exact && others().any(|k| self.doubtful((i, j), k) || self.doubtful((j, i), k)) {
             self.is_doubtful = true;
         }
         let [n_i, n_j] = [i, j].map(|k| self.sizes[k]);
         let x_ij = self.cells[self.at(i, j)].value;
-        self.heights[j] = similarity::<U>(x_ij, n_i, n_j).float();
+        self.heights[j] = self.update.similarity(x_ij, n_i, n_j).float();
         let merging = Merging { n_i, n_j, x_ij };
         for k in others() {
             let (to, from, n_k) = (self.at(i, k), self.at(j, k), self.sizes[k]);
-            let value = self.update.fold_precisely(&merging, self.cells[to].value, self.cells[from].value, n_k);
+            let value = (self.update.fold)(&merging, self.cells[to].value, self.cells[from].value, n_k);
             if !value.float().is_finite() {
                 return Err(not_finite(value.float(), i, k));
             }
             let nothing = value.float().abs() <= value.error() && value.error() < self.zero;
             let value = if nothing { Precise::from(0.0) } else { value };
             let are_apart = self.cells[to].key.min(self.cells[from].key) == f64::NEG_INFINITY;
-            let key = if are_apart { f64::NEG_INFINITY } else { key::<U>(value, n_i + n_j, n_k) };
+            let key = if are_apart { f64::NEG_INFINITY } else { self.update.key(value, n_i + n_j, n_k) };
             self.cells[to] = Cell { value, key };
         }
         self.sizes[i] += n_j;

@@ -15,7 +15,7 @@ use super::ties::Ties;
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Condensed, Slots, TriangleRows};
 use crate::error::Result;
-use crate::linkage::{Merging, Update};
+use crate::linkage::{Merging, Stored, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
@@ -32,8 +32,8 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-pub(super) fn all_nearest<U: Update, T: TriangleRows>(
-    triangle: &T,
+pub(super) fn all_nearest<S: Stored>(
+    triangle: &dyn TriangleRows,
     sizes: &[f64],
     tolerance: Tolerance,
     monitor: &Monitor,
@@ -42,7 +42,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     let states = (0..threads(k)).map(|_| (RowSearch::new(k, tolerance), vec![0.0; k])).collect();
     let found = parallel::share(states, parts(k), |(search, scratch), rows| {
         for i in rows {
-            search.add::<U>(i, triangle.row(i, scratch), sizes);
+            search.add::<S>(i, triangle.row(i, scratch), sizes);
         }
         monitor.advance(0)
     })?;
@@ -50,8 +50,8 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
 }
 
 /// Computes the doubtful results of [`all_nearest`] again, from the similarities of leaves.
-pub(super) fn settle<U: Update, T: TriangleRows>(
-    triangle: &T,
+pub(super) fn settle<S: Stored>(
+    triangle: &dyn TriangleRows,
     slots: Slots<'_>,
     nearest: &mut [Nearest],
     doubts: &mut Doubts<'_>,
@@ -64,7 +64,7 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
         values[i..].copy_from_slice(triangle.row(i, &mut scratch));
         let others: Vec<usize> = (0..k).filter(|&slot| slot != i).collect();
         let pairs = values.iter().zip(&others);
-        let values: Vec<f64> = pairs.map(|(&x, &slot)| similarity::<U>(x, sizes[i], sizes[slot])).collect();
+        let values: Vec<f64> = pairs.map(|(&x, &slot)| similarity::<S>(x, sizes[i], sizes[slot])).collect();
         let names: Vec<usize> = others.iter().map(|&slot| clusters[slot]).collect();
         let found = doubts.nearest(
             Nearest { cluster: clusters[nearest.cluster], ..*nearest },
@@ -91,8 +91,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn of<U: Update>(
-        triangle: &impl TriangleRows,
+    pub(super) fn of<S: Stored>(
+        triangle: &dyn TriangleRows,
         nearest: &[Nearest],
         slots: Slots<'_>,
         tolerance: Tolerance,
@@ -102,7 +102,7 @@ impl Pairs {
         if pairs.len() >= nearest.len() / FEW || !many_ties(nearest, pairs.len(), tolerance) {
             return Ok(pairs);
         }
-        let ties = Ties::of::<U>(triangle, nearest, slots, tolerance, doubts)?;
+        let ties = Ties::of::<S>(triangle, nearest, slots, tolerance, doubts)?;
         Ok(Self::grouped(&ties.groups()))
     }
 
@@ -167,11 +167,11 @@ struct Worker {
 impl<U: Update> Round<'_, U> {
     /// Writes the condensed matrix after the merges to the beginning of `out`, which may be longer. Returns the nearest
     /// cluster of each cluster after the merges.
-    pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
+    pub(super) fn run(&self, from: &dyn TriangleRows, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
         let (out, room) = out.split_at_mut(Triangle::new(self.pairs.n_left()).n_pairs());
-        let columns = Columns::of(from, self.pairs.iter(), room, monitor)?;
+        let columns = Columns::of(from, &mut self.pairs.iter(), room, monitor)?;
         let from = WithColumns { triangle: from, columns: columns.as_ref() };
         self.write(&from, &merges, parts(self.pairs.n_left()), out, &mut workers, monitor)?;
         Ok(Self::found(workers))
@@ -192,7 +192,7 @@ impl<U: Update> Round<'_, U> {
         let (values, room) = values.split_at_mut(old.n_pairs());
         let whole = Condensed { values: &*values, k, n_gone: 0 };
         let merges = self.merges(&whole);
-        let columns = Columns::of(&whole, self.pairs.iter(), room, monitor)?;
+        let columns = Columns::of(&whole, &mut self.pairs.iter(), room, monitor)?;
         let at_least = (new.n_pairs() / CHUNKS).max(CHUNK);
         let mut slot = 0;
         while slot < new.n_leaves() {
@@ -225,9 +225,9 @@ impl<U: Update> Round<'_, U> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
-    fn write<T: TriangleRows>(
+    fn write(
         &self,
-        from: &T,
+        from: &dyn TriangleRows,
         merges: &[U::Merge],
         rows: Vec<Range<usize>>,
         out: &mut [f64],
@@ -247,7 +247,7 @@ impl<U: Update> Round<'_, U> {
                     let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                     check_row(row, |at| name(slot + 1 + at), name(slot))?;
                 }
-                search.add::<U>(slot, row, self.new_sizes);
+                search.add::<U::Stored>(slot, row, self.new_sizes);
                 out = rest;
                 monitor.advance(0)?;
             }
@@ -256,7 +256,7 @@ impl<U: Update> Round<'_, U> {
         .map(drop)
     }
 
-    fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
+    fn merges(&self, from: &dyn TriangleRows) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
         let mut scratch = vec![0.0; from.len()];
@@ -281,10 +281,10 @@ impl<U: Update> Round<'_, U> {
     }
 
     #[inline(always)]
-    fn write_row<S: Simd, T: TriangleRows>(
+    fn write_row<S: Simd>(
         &self,
         simd: S,
-        from: &T,
+        from: &dyn TriangleRows,
         (slot, kept): (usize, &Kept),
         merges: &[U::Merge],
         scratch: &mut Scratch,

@@ -3,7 +3,7 @@
 use super::nearest::{NO_CLUSTER, Nearest};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
-use crate::linkage::Update;
+use crate::linkage::Stored;
 
 /// The nearest cluster of every cluster, as found in the rows of a condensed matrix that were added so far. Clusters
 /// are given by their indices in the matrix. Rows must be added in order. Several threads add different rows to
@@ -26,14 +26,14 @@ impl RowSearch {
     }
 
     /// Adds row `i` of the condensed matrix to the search. `row[k]` is the value for the clusters `i` and `i + 1 + k`:
-    /// their similarity, or with `U::SUMS` the sum of the similarities of their leaves. `sizes` are the sizes of all
+    /// their similarity, or with `S::SUMS` the sum of the similarities of their leaves. `sizes` are the sizes of all
     /// clusters.
-    pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
-        wide!(self.add_row::<U>(i, row, sizes));
+    pub(super) fn add<S: Stored>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
+        wide!(self.add_row::<S>(i, row, sizes));
     }
 
     #[inline(always)]
-    fn add_row<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
+    fn add_row<S: Stored>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         let n_i = sizes[i];
         let (all, sizes) = (sizes, &sizes[i + 1..]);
         let tolerance = self.tolerance;
@@ -58,29 +58,29 @@ impl RowSearch {
         for ((((values, counts), bars), equals), nears) in chunks {
             let mut higher = false;
             for lane in 0..LANES {
-                higher |= similarity::<U>(values[lane], n_i, counts[lane]) > bars[lane];
+                higher |= similarity::<S>(values[lane], n_i, counts[lane]) > bars[lane];
             }
             if !higher {
                 continue;
             }
             let mut other = exact;
             for lane in 0..LANES {
-                let s = similarity::<U>(values[lane], n_i, counts[lane]);
+                let s = similarity::<S>(values[lane], n_i, counts[lane]);
                 other |= (s > bars[lane]) & (s != equals[lane]);
             }
             if other {
                 for lane in 0..LANES {
-                    let s = similarity::<U>(values[lane], n_i, counts[lane]);
+                    let s = similarity::<S>(values[lane], n_i, counts[lane]);
                     offer(&mut bars[lane], &mut equals[lane], &mut nears[lane], s, counts[lane]);
                 }
             }
         }
         let rest = row_rest.iter().zip(count_rest).zip(bar_rest).zip(equal_rest).zip(near_rest);
         for ((((&x, &n_k), bar), equal), near) in rest {
-            offer(bar, equal, near, similarity::<U>(x, n_i, n_k), n_k);
+            offer(bar, equal, near, similarity::<S>(x, n_i, n_k), n_k);
         }
         // The rows of clusters before `i` were added first, so these clusters win ties.
-        if let Some(nearest) = nearest_in_row::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
+        if let Some(nearest) = nearest_in_row::<S>(row, sizes, n_i, tolerance, self.bar[i]) {
             let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
             let leaves = before && sizes[nearest.cluster] == 1.0;
             self.nearest[i].offer(Nearest { cluster: i + 1 + nearest.cluster, ..nearest }, tolerance.among(leaves));
@@ -101,51 +101,51 @@ impl RowSearch {
 }
 
 #[inline(always)]
-pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
-    if U::SUMS { value / (n_i * n_k) } else { value }
+pub(super) fn similarity<S: Stored>(value: f64, n_i: f64, n_k: f64) -> f64 {
+    if S::SUMS { value / (n_i * n_k) } else { value }
 }
 
 #[inline(always)]
-fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
+fn largest<S: Stored>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;
     let mut best = [f64::NEG_INFINITY; LANES];
     let (rows, rest) = row.as_chunks::<LANES>();
     let (counts, rest_counts) = sizes.as_chunks::<LANES>();
     for (values, counts) in rows.iter().zip(counts) {
         for lane in 0..LANES {
-            let x = similarity::<U>(values[lane], n_i, counts[lane]);
+            let x = similarity::<S>(values[lane], n_i, counts[lane]);
             best[lane] = if x > best[lane] { x } else { best[lane] };
         }
     }
-    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<U>(value, n_i, n_k));
+    let rest = rest.iter().zip(rest_counts).map(|(&value, &n_k)| similarity::<S>(value, n_i, n_k));
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
 #[inline(always)]
-fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
+fn nearest_in_row<S: Stored>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
     // Split the row into a few blocks, so that mostly only the block with the largest similarity is read again.
     const BLOCKS: usize = 8;
     let block = row.len().div_ceil(BLOCKS).max(1);
     let blocks = row.chunks(block).zip(sizes.chunks(block));
     let mut tops = [f64::NEG_INFINITY; BLOCKS];
     for (top, (values, counts)) in tops.iter_mut().zip(blocks.clone()) {
-        *top = largest::<U>(values, counts, n_i);
+        *top = largest::<S>(values, counts, n_i);
     }
     let top = tops.into_iter().fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
     if top <= bar {
         return None;
     }
     let floor = tolerance.floor(top);
-    let value = |(&x, &n_k): (&f64, &f64)| similarity::<U>(x, n_i, n_k);
+    let value = |(&x, &n_k): (&f64, &f64)| similarity::<S>(x, n_i, n_k);
     let mut blocks = blocks.enumerate().filter(|&(at, _)| tops[at] >= floor);
     let (at, (values, counts)) = blocks.next()?;
     let place = values.iter().zip(counts).position(|pair| value(pair) >= floor)?;
     let mut n_best = counts[place];
-    let mut best = Nearest::new(block * at + place, similarity::<U>(values[place], n_i, n_best));
+    let mut best = Nearest::new(block * at + place, similarity::<S>(values[place], n_i, n_best));
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    offer_all::<U>(
+    offer_all::<S>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
         n_i,
@@ -153,7 +153,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
         tolerance,
     );
     for (at, (values, counts)) in blocks {
-        offer_all::<U>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
+        offer_all::<S>((&mut best, &mut n_best, floor), (values, counts), n_i, block * at, tolerance);
     }
     Some(best)
 }
@@ -161,7 +161,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
 /// Replaces `best`, the nearest cluster so far, if one of the given clusters is nearer. Ignores similarities below
 /// `floor`. `first` is the index of the first given cluster.
 #[inline(always)]
-fn offer_all<U: Update>(
+fn offer_all<S: Stored>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),
     (values, sizes): (&[f64], &[f64]),
     n_i: f64,
@@ -173,12 +173,12 @@ fn offer_all<U: Update>(
     for (at, (values, counts)) in values.chunks(LANES).zip(sizes.chunks(LANES)).enumerate() {
         let mut any = false;
         for (&x, &n_k) in values.iter().zip(counts) {
-            let s = similarity::<U>(x, n_i, n_k);
+            let s = similarity::<S>(x, n_i, n_k);
             any |= (s >= floor) & (s != equal);
         }
         if any {
             for (k, (&x, &n_k)) in (first + at * LANES..).zip(values.iter().zip(counts)) {
-                let s = similarity::<U>(x, n_i, n_k);
+                let s = similarity::<S>(x, n_i, n_k);
                 let leaves = n_i * n_k * *n_best == 1.0;
                 if s >= floor && s != equal && best.offer(Nearest::new(k, s), tolerance.among(leaves)) {
                     (*n_best, equal) = (n_k, tolerance.certain(s));
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
     use crate::agglomerate::nearest::nearest_of;
-    use crate::linkage::Average;
+    use crate::linkage::Plain;
 
     proptest! {
         #[test]
@@ -222,7 +222,7 @@ mod tests {
             let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
             let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
             let sizes = vec![1.0; row.len()];
-            let found = wide!(nearest_in_row::<Average>(&row, &sizes, 1.0, tolerance, bar));
+            let found = wide!(nearest_in_row::<Plain>(&row, &sizes, 1.0, tolerance, bar));
             prop_assert_eq!(found, expected);
         }
     }

@@ -8,8 +8,6 @@
 //! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
 //!   own values, which are read sequentially.
 
-use std::ops::DerefMut;
-
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
@@ -20,6 +18,7 @@ use super::matrix::Matrix;
 use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::read::{LANES, padded, stride, write_padded};
 use super::search::{not_finite, similarity};
+use super::store::Store;
 use super::threads::split;
 use super::tolerance::Tolerance;
 use crate::error::Result;
@@ -42,18 +41,22 @@ const PACK_FROM: usize = 64;
 const AT_ONCE: usize = 128;
 
 /// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with the square matrix of
-/// their similarities: the engine's memory ([`Buffer`]) or the caller's. Rows start at multiples of the [`stride`]. The
-/// similarity of a cluster with itself is minus infinity.
-pub(super) struct Similarities<V = Buffer> {
-    pub(super) values: V,
+/// their similarities. Rows start at multiples of the [`stride`]. The similarity of a cluster with itself is minus
+/// infinity.
+pub(super) struct Similarities<'a> {
+    pub(super) values: Store<'a>,
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
 }
 
-impl Similarities {
+impl Similarities<'_> {
     pub(super) fn of(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
-        Ok(Self { values: written(matrix, squared, monitor)?, names: (0..n).collect(), sizes: vec![1.0; n] })
+        Ok(Self {
+            values: Store::Own(written(matrix, squared, monitor)?),
+            names: (0..n).collect(),
+            sizes: vec![1.0; n],
+        })
     }
 }
 
@@ -105,11 +108,12 @@ pub(super) struct Square<'a, U: Update> {
     tolerance: Tolerance,
 }
 
-impl<'a, U: Update> Square<'a, U> {
-    pub(super) fn room(n: usize) -> Vec<f64> {
-        vec![0.0; stride(n) * padded(n)]
-    }
+/// Returns memory for [`Square::of_leaves`].
+pub(super) fn room(n: usize) -> Vec<f64> {
+    vec![0.0; stride(n) * padded(n)]
+}
 
+impl<'a, U: Update> Square<'a, U> {
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -125,7 +129,7 @@ impl<'a, U: Update> Square<'a, U> {
 
     pub(super) fn of(
         update: &'a U,
-        clusters: &'a mut Similarities<impl DerefMut<Target = [f64]>>,
+        clusters: &'a mut Similarities<'_>,
         (n, few): (usize, usize),
         tolerance: Tolerance,
     ) -> Self {
@@ -175,6 +179,8 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
+    /// Merges all clusters. The whole chain uses wide vectors: with a call for each row, 100 leaves would take 1.1 times
+    /// as long.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
@@ -269,7 +275,7 @@ impl<'a, U: Update> Square<'a, U> {
                 let other = LANES * first + lanes.trailing_zeros() as usize;
                 lanes &= lanes - 1;
                 let x = row[other / LANES][other % LANES];
-                let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
+                let similarity = similarity::<U::Stored>(x, self.sizes[at], self.sizes[other]);
                 let another = self.names[other] as usize;
                 if cluster == NO_CLUSTER.cluster {
                     (cluster, best, n_best) = (another, similarity, self.sizes[other]);
@@ -351,7 +357,7 @@ impl<'a, U: Update> Square<'a, U> {
                 replay(update, row, &log[seen[at] as usize..], at, sizes[at]);
             }
         };
-        let new = packed(self.values, old, (&kept, n_used), !log.is_empty(), replayed);
+        let new = packed(self.values, old, (&kept, n_used), !log.is_empty(), &replayed);
         for (to, &from) in kept.iter().enumerate() {
             self.sizes[to] = self.sizes[from];
             if U::SUMS {
@@ -377,7 +383,7 @@ pub(super) fn packed(
     old: usize,
     (kept, n_used): (&[usize], usize),
     is_much: bool,
-    bring_up_to_date: impl Fn(usize, &mut [f64]) + Sync,
+    bring_up_to_date: &(dyn Fn(usize, &mut [f64]) + Sync),
 ) -> usize {
     let (new, bits) = (stride(kept.len()), Kept::of(kept.iter().copied(), n_used));
     if !is_much {
@@ -458,7 +464,7 @@ impl<U: Update> Linkage for Square<'_, U> {
         let row = &self.values[i * self.stride..][..self.n_used];
         for (value, &k) in out.iter_mut().zip(others) {
             let k = self.positions[k] as usize;
-            *value = similarity::<U>(row[k], self.sizes[i], self.sizes[k]);
+            *value = similarity::<U::Stored>(row[k], self.sizes[i], self.sizes[k]);
         }
         Ok(())
     }

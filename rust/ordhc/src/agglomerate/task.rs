@@ -1,5 +1,6 @@
 //! The input of an agglomeration, and the tolerance for equal similarities.
 
+use super::any_update::AnyUpdate;
 use super::constraints::Constraints;
 use super::doubts::{Doubts, Form};
 use super::engine::Engine;
@@ -7,7 +8,7 @@ use super::matrix::{About, Matrix};
 use super::square::FEW;
 use super::tolerance::{Tolerance, rounding};
 use crate::error::{Error, Result};
-use crate::linkage::{Rule, Update};
+use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::tree::Partition;
 
@@ -98,8 +99,8 @@ impl<'a> Task<'a> {
 
     /// Returns the tolerance within which similarities of clusters count as equal, or `None` if dissimilarities are so
     /// small that their squares would lose digits.
-    pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Option<Tolerance> {
-        if U::EXACT {
+    pub(super) fn tolerance(&self, update: &dyn AnyUpdate, matrix: &Matrix<'_>) -> Option<Tolerance> {
+        if update.is_exact() {
             return Some(Tolerance::EXACT);
         }
         let facts = self.about.facts;
@@ -126,10 +127,15 @@ impl<'a> Task<'a> {
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
+    pub(super) fn doubts<'b>(
+        &self,
+        update: &dyn AnyUpdate,
+        matrix: Option<&'b Matrix<'b>>,
+        tolerance: Tolerance,
+    ) -> Doubts<'b>
     where
         'a: 'b,
     {
-        Doubts::new(Form::of(U::BETWEEN), matrix, self.rule.is_squared(), tolerance, self.monitor)
+        Doubts::new(Form::of(update.between()), matrix, self.rule.is_squared(), tolerance, self.monitor)
     }
 }

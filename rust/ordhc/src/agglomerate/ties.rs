@@ -13,7 +13,7 @@ use super::threads::{parts, threads};
 use super::tolerance::Tolerance;
 use super::triangle_rows::{Slots, TriangleRows};
 use crate::error::{Error, Result};
-use crate::linkage::Update;
+use crate::linkage::Stored;
 use crate::parallel;
 
 /// For each cluster, the clusters that are tied with its nearest cluster. Clusters are given by their indices in the
@@ -31,8 +31,8 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    pub(super) fn of<U: Update>(
-        triangle: &impl TriangleRows,
+    pub(super) fn of<S: Stored>(
+        triangle: &dyn TriangleRows,
         nearest: &[Nearest],
         Slots { sizes, clusters, merges }: Slots<'_>,
         tolerance: Tolerance,
@@ -73,7 +73,7 @@ impl Ties {
                     for (at, ((values, counts), limits)) in columns.zip(floors[i + 1..].chunks(LANES)).enumerate() {
                         let mut any = false;
                         for ((&x, &n_k), &limit) in values.iter().zip(counts).zip(limits) {
-                            any |= similarity::<U>(x, sizes[i], n_k) >= limit.min(floors[i]);
+                            any |= similarity::<S>(x, sizes[i], n_k) >= limit.min(floors[i]);
                         }
                         if !any {
                             continue;
@@ -86,7 +86,7 @@ impl Ties {
                         let equals = &certain[first..];
                         let lanes = values.iter().zip(counts).zip(limits).zip(equals);
                         for (lane, (((&x, &n_k), &limit), &equal)) in lanes.enumerate() {
-                            let s = similarity::<U>(x, sizes[i], n_k);
+                            let s = similarity::<S>(x, sizes[i], n_k);
                             by_row |= u64::from(s >= floors[i]) << lane;
                             by_column |= u64::from(s >= limit) << lane;
                             sure_by_row |= u64::from(s == certain[i]) << lane;
@@ -94,7 +94,7 @@ impl Ties {
                         }
                         let verified = |bits: u64, sure: u64, of: &dyn Fn(usize) -> [usize; 2]| {
                             set_bits(bits & !sure).try_fold(bits, |bits, lane| {
-                                let s = similarity::<U>(values[lane], sizes[i], counts[lane]);
+                                let s = similarity::<S>(values[lane], sizes[i], counts[lane]);
                                 let [slot, other] = of(lane);
                                 Ok(if tied(s, slot, other)? { bits } else { bits & !(1 << lane) })
                             })

@@ -199,7 +199,7 @@ impl Tallies {
 ///
 /// # Panics
 /// As in [`Tallies::add`].
-pub fn add_held_out<const K: usize>(
+pub(crate) fn add_held_out<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     groups: &[u32],
     times: &[Vec<u32>],

@@ -98,7 +98,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
 
 /// Returns each question that was asked, and how often each of its two answers was given, in the form of
 /// [`Index::questions`].
-pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32; K], [u64; 2])> {
+pub(crate) fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32; K], [u64; 2])> {
     let mut asked: Vec<([u32; K], bool)> = comparisons.rows().iter().map(question).collect();
     asked.sort_unstable();
     let mut found: Vec<([u32; K], [u64; 2])> = Vec::new();
@@ -113,7 +113,7 @@ pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32;
 
 /// Returns the two arrays `ends` and `rows` of an index, for the Python bindings. The rows about leaf `i` are
 /// `rows[ends[i - 1]..ends[i]]`.
-pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<u32>) {
+pub(crate) fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<u32>) {
     (index.ends, index.rows)
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
+use crate::sorting::order_by;
 
 /// Triplets (anchor, near leaf, far leaf) grouped by anchor, with anchors in ascending order. The weights of repeated
 /// triplets are added. In `others`, each anchor has an ascending list of the near and far leaves of its triplets. So
@@ -66,7 +67,7 @@ impl Prepared {
     /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. All elements of the buffer `number` are
     /// `u32::MAX` before and after the call.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
-        answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
+        order_by(answers, &|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
         for &(weight, near, far) in answers.iter().filter(|answer| answer.0 > 0.0) {
             match distinct.last_mut() {
@@ -77,7 +78,7 @@ impl Prepared {
         if distinct.is_empty() {
             return;
         }
-        distinct.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order_by(&mut distinct, &|a, b| a.0.total_cmp(&b.0));
         let starts = (self.others.len(), self.runs.len(), self.fars.len());
         for leaf in distinct.iter().flat_map(|&(_, near, far)| [near, far]) {
             if std::mem::replace(&mut number[leaf as usize], 0) == u32::MAX {

@@ -27,7 +27,19 @@ use crate::tree::{Dendrogram, Topology};
 ///
 /// # Errors
 /// `times` is even.
-pub fn repeated<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Result<Box<dyn Learner<K>>> {
+pub fn repeated(learner: Box<dyn Learner>, times: u64) -> Result<Box<dyn Learner>> {
+    of_any(learner, times)
+}
+
+/// Does the same as [`repeated`] for questions about four leaves.
+///
+/// # Errors
+/// The errors of [`repeated`].
+pub fn repeated_of_four(learner: Box<dyn Learner<4>>, times: u64) -> Result<Box<dyn Learner<4>>> {
+    of_any(learner, times)
+}
+
+fn of_any<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Result<Box<dyn Learner<K>>> {
     if times.is_multiple_of(2) {
         return Err(Error::Argument(format!("repeat = {times} is even: a majority needs an odd number")));
     }
@@ -193,7 +205,7 @@ mod tests {
         assert_eq!(verdict::<4>([1, 1, 1, 0]), 0);
         assert_eq!(verdict::<4>([1, 0, 2, 0]), 1);
         assert!(repeated(Method::Quick.learner(4, 0).unwrap(), 2).is_err());
-        assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
+        assert!(repeated_of_four(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
     #[test]

@@ -129,11 +129,11 @@ impl<const K: usize> Clone for Uncertain<K> {
 /// `questions` is `None`, the whole list is asked.
 ///
 /// ```
-/// use ordhc::bindings::uncertain_among;
+/// use ordhc::bindings::uncertain_among_pairs;
 /// use ordhc::learn::Learner;
 ///
 /// // Is 0 closer to 1 than to 2, to 1 than to 3?
-/// let mut learner = uncertain_among(4, vec![[0, 1, 0, 2], [0, 1, 0, 3]], None, 1, 0)?;
+/// let mut learner = uncertain_among_pairs(4, vec![[0, 1, 0, 2], [0, 1, 0, 3]], None, 1, 0)?;
 /// for question in learner.ask(10)? {
 ///     learner.tell(question.id, 1)?;
 /// }
@@ -144,7 +144,31 @@ impl<const K: usize> Clone for Uncertain<K> {
 /// # Errors
 /// `n` is 0 or more than 2^31 - 1; `repeat` = 0; a question with a leaf that doesn't exist, with a leaf twice, or with
 /// the same pair twice.
-pub fn uncertain_among<const K: usize>(
+pub fn uncertain_among_pairs(
+    n: usize,
+    among: Vec<[u32; 4]>,
+    questions: Option<u64>,
+    repeat: u64,
+    seed: u64,
+) -> Result<Box<dyn Learner<4>>> {
+    among_any(n, among, questions, repeat, seed)
+}
+
+/// Does the same as [`uncertain_among_pairs`] for questions about three leaves: which one is the odd one out?
+///
+/// # Errors
+/// The errors of [`uncertain_among_pairs`].
+pub fn uncertain_among(
+    n: usize,
+    among: Vec<[u32; 3]>,
+    questions: Option<u64>,
+    repeat: u64,
+    seed: u64,
+) -> Result<Box<dyn Learner>> {
+    among_any(n, among, questions, repeat, seed)
+}
+
+fn among_any<const K: usize>(
     n: usize,
     among: Vec<[u32; K]>,
     questions: Option<u64>,

@@ -1,7 +1,7 @@
 //! Lance-Williams coefficients given as formulas.
 
 use super::formula::Formula;
-use super::rule::{Merging, Update};
+use super::rule::{Merging, Plain, Update};
 use crate::error::{Error, Result};
 use crate::precise::Precise;
 
@@ -80,6 +80,7 @@ impl LanceWilliams {
 
     /// Returns four numbers of the recurrence for a third cluster of size `n_k`: `alpha_i`, `alpha_j`, beta times the
     /// similarity of the two clusters that are merged, and gamma.
+    #[inline(never)]
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];
@@ -108,7 +109,9 @@ pub(crate) struct Terms {
 
 impl Update for LanceWilliams {
     type Merge = Terms;
+    type Stored = Plain;
     const MAY_FAIL: bool = true;
+    const MAY_COMMUTE: bool = true;
 
     fn merge(&self, merging: Merging) -> Terms {
         let terms = if self.uses_n_k { [0.0; 4] } else { self.terms(&merging, f64::NAN) };

@@ -28,5 +28,6 @@ pub use formula::Formula;
 pub use lance_williams::LanceWilliams;
 pub use rule::Rule;
 pub(crate) use rule::{
-    Average, AverageOfWhole, Between, Centroid, Complete, Median, Merging, Single, Update, Ward, Weighted,
+    Average, AverageOfWhole, Between, Centroid, Complete, Median, Merging, Plain, Single, Stored, Update, Ward,
+    Weighted,
 };

@@ -74,9 +74,12 @@ pub(crate) trait Update: Sync {
     /// The numbers of a merge that [`Update::fold`] needs, computed once for all third clusters.
     type Merge: Copy + Send + Sync;
 
-    /// True if the rule stores the sum of the similarities over all pairs of members, instead of the mean. The
-    /// similarity of clusters i and k is then `sum / (n_i n_k)`.
-    const SUMS: bool = false;
+    /// What the rule stores for two clusters. Code that needs only this type is compiled once for all rules that
+    /// store the same.
+    type Stored: Stored;
+
+    /// See [`Stored::SUMS`].
+    const SUMS: bool = Self::Stored::SUMS;
 
     /// True if [`Update::fold`] may return NaN or infinity for finite arguments.
     const MAY_FAIL: bool = false;
@@ -87,6 +90,10 @@ pub(crate) trait Update: Sync {
     /// How to compute the similarity of two clusters from the similarities of all pairs of their members. `None` if
     /// similarities are only updated merge by merge.
     const BETWEEN: Option<Between> = None;
+
+    /// True if [`Update::commutes`] can return true. Engines that merge reciprocal pairs are compiled only for these
+    /// rules.
+    const MAY_COMMUTE: bool = Self::BETWEEN.is_some();
 
     fn merge(&self, merging: Merging) -> Self::Merge;
 
@@ -105,8 +112,28 @@ pub(crate) trait Update: Sync {
     /// as the closer of these only if both are equally close. The default is
     /// true for rules with [`Update::BETWEEN`].
     fn commutes(&self) -> bool {
-        Self::BETWEEN.is_some()
+        Self::MAY_COMMUTE
     }
+}
+
+/// What a rule stores for two clusters: similarities or sums.
+pub(crate) trait Stored: Sync {
+    /// True if the rule stores the sum of the similarities over all pairs of members, instead of the mean. The
+    /// similarity of clusters i and k is then `sum / (n_i n_k)`.
+    const SUMS: bool;
+}
+
+/// The rule stores similarities.
+pub(crate) struct Plain;
+/// The rule stores sums.
+pub(crate) struct Sums;
+
+impl Stored for Plain {
+    const SUMS: bool = false;
+}
+
+impl Stored for Sums {
+    const SUMS: bool = true;
 }
 
 /// How the similarity of two clusters is computed from the similarities of all pairs of their members.
@@ -136,6 +163,7 @@ pub(crate) struct Centroid;
 pub(crate) struct Median;
 
 impl Update for Single {
+    type Stored = Plain;
     type Merge = ();
     const EXACT: bool = true;
     fn merge(&self, _: Merging) {}
@@ -149,6 +177,7 @@ impl Update for Single {
 }
 
 impl Update for Complete {
+    type Stored = Plain;
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Least);
     const EXACT: bool = true;
@@ -165,10 +194,10 @@ impl Update for Complete {
 /// Stores sums of similarities instead of means. Sums of whole numbers are exact, so rounding never makes equal
 /// averages different.
 impl Update for AverageOfWhole {
+    type Stored = Sums;
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Sum);
     const EXACT: bool = true;
-    const SUMS: bool = true;
     fn merge(&self, _: Merging) {}
     #[inline(always)]
     fn fold(&self, (): &(), x_i: f64, x_j: f64, _: f64) -> f64 {
@@ -189,6 +218,7 @@ pub(crate) struct Share {
 
 /// Stores mean similarities. [`Update::fold`] returns exactly x if both similarities are x.
 impl Update for Average {
+    type Stored = Plain;
     type Merge = Share;
     const BETWEEN: Option<Between> = Some(Between::Mean);
     const PRECISE_SUMS: bool = true;
@@ -207,6 +237,7 @@ impl Update for Average {
 }
 
 impl Update for Weighted {
+    type Stored = Plain;
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Halves);
     fn merge(&self, _: Merging) {}
@@ -220,6 +251,7 @@ impl Update for Weighted {
 }
 
 impl Update for Ward {
+    type Stored = Plain;
     type Merge = Merging;
     const BETWEEN: Option<Between> = Some(Between::Ward);
     fn merge(&self, merging: Merging) -> Merging {
@@ -236,6 +268,7 @@ impl Update for Ward {
 }
 
 impl Update for Centroid {
+    type Stored = Plain;
     type Merge = [f64; 3];
     fn merge(&self, m: Merging) -> [f64; 3] {
         let n = m.n_i + m.n_j;
@@ -253,6 +286,7 @@ impl Update for Centroid {
 }
 
 impl Update for Median {
+    type Stored = Plain;
     type Merge = f64;
     fn merge(&self, merging: Merging) -> f64 {
         0.25 * merging.x_ij

@@ -30,7 +30,7 @@ use crate::tree::Topology;
 /// ```
 pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<u32> {
     let unit = unit_of(comparisons);
-    order(comparisons.n_leaves(), |keys, sums| add_to_sums(comparisons, unit, keys, sums), None)
+    order(comparisons.n_leaves(), &|keys, sums| add_to_sums(comparisons, unit, keys, sums), None)
 }
 
 /// Adds a hash of the comparisons about each leaf to the sum of the leaf in `sums`. `keys` has an integer for each
@@ -110,16 +110,16 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
 
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
-    order(tree.n_leaves(), |keys, sums| add_to_sums(comparisons, unit, keys, sums), Some(tree))
+    order(tree.n_leaves(), &|keys, sums| add_to_sums(comparisons, unit, keys, sums), Some(tree))
 }
 
 /// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
 /// values are ordered by their position in `tree`. Adding a number to all values, or multiplying all values by a
 /// positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
-    let range = wide!(Range::of(matrix));
+    let range = Range::of(matrix);
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
-    order(matrix.n_leaves(), about, Some(tree))
+    order(matrix.n_leaves(), &about, Some(tree))
 }
 
 /// Half of the smallest value of a matrix (`smallest`), and half of the difference between the largest and the smallest
@@ -131,7 +131,6 @@ struct Range {
 }
 
 impl Range {
-    #[inline(always)]
     fn of(matrix: &Matrix<'_>) -> Self {
         let [smallest, largest] = extremes(matrix).map(|value| 0.5 * value);
         let width = largest - smallest;
@@ -148,7 +147,6 @@ impl Range {
     }
 }
 
-#[inline(always)]
 fn extremes(matrix: &Matrix<'_>) -> [f64; 2] {
     const LANES: usize = 16;
     let least = |a: f64, b: f64| if a < b { a } else { b };
@@ -225,13 +223,13 @@ pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
 /// Returns the leaves in an order that depends on their numbers only for leaves that the data do not distinguish.
 /// `about(keys, sums)` must add a hash of the data about leaf i to `sums[i]`. `keys` has an integer for each leaf.
 /// Leaves that are not distinguished yet have equal integers.
-fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
+fn order(n: usize, about: &dyn Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
-    let all_apart = distinguish(&mut first, &about);
+    let all_apart = distinguish(&mut first, about);
     let mut keys = first.clone();
     if let (false, Some(tree)) = (all_apart, tree) {
         keys = keys_in_tree(tree, &first);
-        distinguish(&mut keys, &about);
+        distinguish(&mut keys, about);
     }
     let mut order: Vec<u32> = (0..n as u32).collect();
     order_by_key(&mut order, |leaf| (first[leaf as usize], keys[leaf as usize], leaf));
@@ -240,7 +238,7 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
 
 /// Replaces the key of each leaf by a hash of this key and of the data about the leaf. Repeats this until the number of
 /// different keys no longer grows. `about` is as in [`order`]. Returns true if all leaves have different keys.
-fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
+fn distinguish(keys: &mut Vec<u64>, about: &dyn Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
         about(keys, &mut sums);

@@ -31,16 +31,14 @@ pub(super) trait Objective {
         None
     }
 
+    /// Anneals or perturbs the tree.
     fn disturb(
         &mut self,
         climber: &mut Climber<'_>,
         shape: &mut Shape,
         random: &mut ChaCha8Rng,
-        _monitor: &Monitor,
-    ) -> Result<()> {
-        climber.shake(shape, self, random);
-        Ok(())
-    }
+        monitor: &Monitor,
+    ) -> Result<()>;
 }
 
 pub(super) struct Looked {
@@ -64,7 +62,7 @@ const SHAKEN: f64 = 0.015;
 /// moves, and true if no single move improves the tree.
 pub(super) fn climb(
     shape: &mut Shape,
-    objective: &mut impl Objective,
+    objective: &mut dyn Objective,
     movable: &[bool],
     search: &Search,
     monitor: &Monitor,
@@ -125,7 +123,7 @@ impl Climber<'_> {
     fn climb_up(
         &mut self,
         shape: &mut Shape,
-        objective: &mut impl Objective,
+        objective: &mut dyn Objective,
         shaken: Option<&Shape>,
         monitor: &Monitor,
     ) -> Result<Climbed> {
@@ -160,12 +158,7 @@ impl Climber<'_> {
         Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 
-    pub(super) fn shake<O: Objective + ?Sized>(
-        &mut self,
-        shape: &mut Shape,
-        objective: &mut O,
-        random: &mut ChaCha8Rng,
-    ) {
+    pub(super) fn shake(&mut self, shape: &mut Shape, objective: &mut dyn Objective, random: &mut ChaCha8Rng) {
         let moves = (SHAKEN * self.turn.len() as f64) as usize;
         for _ in 0..moves.max(2) {
             let [subtree, target] = [(); 2].map(|()| self.turn[random.random_range(0..self.turn.len())]);
@@ -175,13 +168,7 @@ impl Climber<'_> {
         }
     }
 
-    pub(super) fn make<O: Objective + ?Sized>(
-        &mut self,
-        shape: &mut Shape,
-        objective: &mut O,
-        subtree: usize,
-        target: usize,
-    ) {
+    pub(super) fn make(&mut self, shape: &mut Shape, objective: &mut dyn Objective, subtree: usize, target: usize) {
         if objective.make(shape, subtree, target) {
             self.left -= 1;
             self.moves += 1;

@@ -2,12 +2,15 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use super::climb::{Looked, Objective};
+use rand_chacha::ChaCha8Rng;
+
+use super::climb::{Climber, Looked, Objective};
 use super::lanes::Places;
 use super::shape::Shape;
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::error::Result;
 use crate::memory::Buffer;
+use crate::monitor::Monitor;
 use crate::numbers::{Held, Number};
 
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
@@ -268,5 +271,16 @@ impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
 
     fn total(&self, shape: &Shape) -> f64 {
         -shape.inner_in_order().map(|node| shape.size(node) as f64 * self.places.sum_between(node)).sum::<f64>()
+    }
+
+    fn disturb(
+        &mut self,
+        climber: &mut Climber<'_>,
+        shape: &mut Shape,
+        random: &mut ChaCha8Rng,
+        _: &Monitor,
+    ) -> Result<()> {
+        climber.shake(shape, self, random);
+        Ok(())
     }
 }

@@ -147,7 +147,7 @@ fn refine_in<V: Real, const LANES: usize>(
         Heights::Sizes => size_height(shape, node, matrix.is_dissimilarity()),
         Heights::Average => objective.mean(shape, node),
     };
-    found.refined(leaves, height, matrix.is_dissimilarity())
+    found.refined(leaves, &height, matrix.is_dissimilarity())
 }
 
 /// Raises the number (or weight) of triplets with which a tree agrees, by moving subtrees.
@@ -185,7 +185,7 @@ pub fn refine_satisfied(
     let mut objective = SatisfiedTriplets::new(triplets, &shape, &number, &movable)?;
     let dissimilarity = kind.is_dissimilarity();
     let found = best_tree(shape, &movable, &mut objective, search, monitor)?;
-    found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
+    found.refined(&leaves, &|shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
 /// Returns the number of leaves outside of a node, or for dissimilarities the negated number of leaves below it. So
@@ -205,7 +205,7 @@ struct Found {
 fn best_tree(
     start: Shape,
     movable: &[bool],
-    objective: &mut impl Objective,
+    objective: &mut dyn Objective,
     search: &Search,
     monitor: &Monitor,
 ) -> Result<Found> {
@@ -247,7 +247,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 
 impl Found {
     /// Restores the original ids of leaves: leaf i of the search is leaf `leaves[i]` of the tree.
-    fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
+    fn refined(self, leaves: &[u32], height: &dyn Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut merges = Vec::with_capacity(n - 1);

@@ -11,6 +11,7 @@ use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::sorting::order_by;
 use crate::tree::RangeMax;
 
 /// Annealing never puts a subtree on an edge whose weight (relative probability) is below e^-REACH times the largest
@@ -86,7 +87,7 @@ impl<'a> SatisfiedTriplets<'a> {
         let (mut total, mut n_apart, mut all_whole) = (0.0, 0, true);
         for leaf in 0..shape.n_leaves() {
             let last = std::mem::replace(&mut first, starts[leaf + 1]);
-            wishes[last..first].sort_unstable_by(Wish::by_content);
+            order_by(&mut wishes[last..first], &|one, other| one.by_content(&other));
             starts[leaf] = n_wishes;
             for at in last..first {
                 let wish = wishes[at];

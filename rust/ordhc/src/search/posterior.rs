@@ -311,7 +311,7 @@ impl Posterior {
             stack.extend(self.children(at).map(|child| (child, unit)));
         }
         found.retain(|&(_, weight)| weight >= least);
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order_by(&mut found, &|a, b| b.1.total_cmp(&a.1));
         found
     }
 

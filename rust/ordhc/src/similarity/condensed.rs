@@ -14,7 +14,11 @@ pub fn condensed_len(n: usize) -> usize {
 ///
 /// # Errors
 /// Lengths of `condensed` and `out` that do not match.
-pub fn square_from_condensed<T: Cell, U>(condensed: &[T], out: &mut [U], convert: impl Fn(T) -> U + Sync) -> Result<()>
+pub(crate) fn square_from_condensed<T: Cell, U>(
+    condensed: &[T],
+    out: &mut [U],
+    convert: impl Fn(T) -> U + Sync,
+) -> Result<()>
 where
     U: Copy + Default + Send,
 {

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::convert::Infallible;
 
 use crate::agglomerate::Tolerance;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numbers::in_order;
 
 /// The merge of the clusters whose smallest leaves are `i < j`.
@@ -40,6 +40,9 @@ fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + u
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
 
+/// Returns the key of a merge in a list of merges, see [`RawMerge::sort_settled`].
+type KeyOf<'a, E> = &'a mut dyn FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>;
+
 impl RawMerge {
     pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
         other.similarity.total_cmp(&self.similarity)
@@ -58,11 +61,11 @@ impl RawMerge {
     /// ties are broken by `(i, j)`. Also returns whether rounding errors make it unclear which similarities are equal.
     pub(crate) fn sort_ranked(n: usize, merges: Vec<RawMerge>, ranks: &[u64], tolerance: Tolerance) -> Found {
         let mut doubtful = false;
-        let doubted = |merges: &[RawMerge], at: usize| {
+        let mut doubted = |merges: &[RawMerge], at: usize| {
             doubtful = true;
             Ok::<f64, Infallible>(tolerance.key(merges[at].similarity))
         };
-        let Ok(merges) = Self::sort_by(n, merges, ranks, tolerance, doubted);
+        let Ok(merges) = Self::sort_by(n, merges, ranks, tolerance, &mut doubted);
         Found { merges, doubtful }
     }
 
@@ -73,7 +76,7 @@ impl RawMerge {
         n: usize,
         merges: Vec<RawMerge>,
         tolerance: Tolerance,
-        key_of: impl FnMut(&[RawMerge], usize) -> Result<f64>,
+        key_of: KeyOf<'_, Error>,
     ) -> Result<Vec<RawMerge>> {
         Self::sort_by(n, merges, &[], tolerance, key_of)
     }
@@ -83,7 +86,7 @@ impl RawMerge {
         mut merges: Vec<RawMerge>,
         ranks: &[u64],
         mut tolerance: Tolerance,
-        mut key_of: impl FnMut(&[RawMerge], usize) -> std::result::Result<f64, E>,
+        key_of: KeyOf<'_, E>,
     ) -> std::result::Result<Vec<RawMerge>, E> {
         let mut made_by = vec![LEAF; n];
         let mut of_leaves = vec![false; merges.len()];
@@ -197,7 +200,7 @@ mod tests {
         let tolerance = Tolerance::rounded(1e-14, 0.0);
         for (keys, expected) in [([2.0, 1.5], [0, 2, 4, 0]), ([1.5, 2.0], [2, 0, 4, 0]), ([2.0, 2.0], [0, 2, 4, 0])] {
             let mut asked = Vec::new();
-            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, |given, at| {
+            let sorted = RawMerge::sort_settled(6, merges.clone(), tolerance, &mut |given, at| {
                 assert_eq!(given, merges);
                 asked.push(at);
                 Ok(keys[at])

@@ -157,7 +157,7 @@ impl Rows {
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
         let (log, seen) = (&self.log, &self.seen);
         let replayed = |at: usize, row: &mut [f64]| replay(row, &log[seen[at] as usize..], factor);
-        let stride = packed(&mut self.values, old, (&kept, self.names.len()), true, replayed);
+        let stride = packed(&mut self.values, old, (&kept, self.names.len()), true, &replayed);
         self.values.truncate(stride * kept.len());
         for (to, &from) in kept.iter().enumerate() {
             self.names[to] = self.names[from];

@@ -44,7 +44,7 @@ fn tree_in_place(input: &Case<'_>, rule: &Rule, engine: Engine, layout: Layout) 
     if layout == Layout::Square {
         let n = Triangle::of_pairs(values.len()).unwrap().n_leaves();
         let mut square = vec![0.0; n * n];
-        crate::bindings::square_from_condensed(&values, &mut square, |x| x).unwrap();
+        crate::bindings::square_f64(&values, &mut square).unwrap();
         values = square;
     }
     let by = Agglomeration::new(rule.clone()).engine(engine).initial(input.initial);
@@ -177,12 +177,12 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
+fn found(update: &dyn AnyUpdate, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
     let task = Task::checked(&matrix, rule, Engine::Auto, None, &monitor).unwrap();
     let task = Task { few: 0, at_once, ..task };
-    let (input, tolerance) = (Input::Given(&matrix), task.tolerance::<U>(&matrix).unwrap());
+    let (input, tolerance) = (Input::Given(&matrix), task.tolerance(update, &matrix).unwrap());
     let strategy = choose(&task, update, &input, Some(tolerance));
     task.quickly(update, input, tolerance, strategy).unwrap()
 }

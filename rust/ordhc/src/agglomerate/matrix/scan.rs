@@ -38,32 +38,79 @@ impl Facts {
     }
 }
 
-pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts> {
+/// Values of any type, which are read as `f64`. Values of other types are converted in blocks, so that the checks are
+/// compiled only for `f64`.
+pub(super) trait Floats: Sync {
+    fn len(&self) -> usize;
+
+    fn at(&self, at: usize) -> f64;
+
+    /// Returns a block of a matrix whose rows have `n` values, and the distance between the starts of its rows. The
+    /// returned slice begins with the block's first value. `room` is used for converted values.
+    fn block<'b>(
+        &'b self,
+        n: usize,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        room: &'b mut Vec<f64>,
+    ) -> (&'b [f64], usize);
+}
+
+impl<T: Number> Floats for &[T] {
+    fn len(&self) -> usize {
+        <[T]>::len(self)
+    }
+
+    fn at(&self, at: usize) -> f64 {
+        self[at].float()
+    }
+
+    fn block<'b>(
+        &'b self,
+        n: usize,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        room: &'b mut Vec<f64>,
+    ) -> (&'b [f64], usize) {
+        if let Some(floats) = T::as_floats(self) {
+            return (&floats[rows.start * n + columns.start..], n);
+        }
+        room.clear();
+        for row in rows {
+            room.extend(self[row * n..][columns.clone()].iter().map(|x| x.float()));
+        }
+        (room, columns.len())
+    }
+}
+
+pub(super) fn scan_condensed(values: &dyn Floats, n: usize) -> Result<Facts> {
     let parts = parallel::ranges(values.len(), 1 << 19);
     let facts = parallel::map(parts, |part| {
         let mut seen = Seen::default();
+        let mut room = Vec::new();
         // Check a few values first: if any is not an integer, the rest is not checked for integers.
-        let (first, rest) = values[part.clone()].split_at(part.len().min(64));
-        wide!(simd => {
-            seen.add(simd, first);
-            for chunk in rest.chunks(4096) {
-                seen.add(simd, chunk);
-            }
-        });
+        let mut start = part.start;
+        let mut end = part.end.min(start + 64);
+        while start < part.end {
+            let (chunk, _) = values.block(0, 0..1, start..end, &mut room);
+            let chunk = &chunk[..end - start];
+            wide!(simd => seen.add(simd, chunk));
+            (start, end) = (end, part.end.min(end + 4096));
+        }
         seen
     });
     let seen = facts.into_iter().reduce(Seen::join).unwrap_or_default();
     if !seen.finite() {
-        let Some(at) = values.iter().position(|x| !x.float().is_finite()) else {
+        let Some(at) = (0..values.len()).find(|&at| !values.at(at).is_finite()) else {
             return Err(Error::changed_meanwhile());
         };
         let (i, j) = Triangle::new(n).pair(at);
-        return Err(not_finite(Position::Condensed { at, i, j }, values[at].float()));
+        return Err(not_finite(Position::Condensed { at, i, j }, values.at(at)));
     }
     Ok(seen.facts(true))
 }
 
-pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
+pub(super) fn scan_square(values: &dyn Floats, n: usize) -> Result<Facts> {
     // Later blocks of rows are longer, so each thread takes every `n_threads`-th block.
     let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
     let found =
@@ -77,12 +124,12 @@ pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
         bad = bad.into_iter().chain(first_bad).min_by_key(|&(_, i)| i / ROWS);
     }
     if !all.finite() {
-        let bad = |&at: &usize| at / n != at % n && !values[at].float().is_finite();
+        let bad = |&at: &usize| at / n != at % n && !values.at(at).is_finite();
         let Some(at) = (0..n * n).find(bad) else { return Err(Error::changed_meanwhile()) };
-        return Err(not_finite(Position::Pair(at / n, at % n), values[at].float()));
+        return Err(not_finite(Position::Pair(at / n, at % n), values.at(at)));
     }
     if let Some((i, j)) = bad {
-        let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
+        let (a, b) = (values.at(i * n + j), values.at(j * n + i));
         return Err(Error::Asymmetric { i, j, value: a, other: b, tolerance: ASYMMETRY });
     }
     Ok(all.facts(symmetric))
@@ -98,31 +145,40 @@ const ROWS: usize = 4 * BLOCK;
 /// and the first pair whose two values differ too much.
 ///
 /// Values above the diagonal are checked only if they differ from the values below.
-fn scan_blocks<T: Number>(
-    values: &[T],
+fn scan_blocks(
+    values: &dyn Floats,
     n: usize,
     blocks: impl Iterator<Item = usize>,
 ) -> (Seen, bool, Option<(usize, usize)>) {
     let mut seen = Seen::default();
     let mut symmetric = true;
     let mut bad = None;
+    let mut rooms = [Vec::new(), Vec::new()];
     for row in blocks.map(|block| block * ROWS) {
         let rows = row..(row + ROWS).min(n);
         wide!(simd => for i in rows.clone() {
-            seen.add(simd, &values[i * n..i * n + i]);
+            let (line, _) = values.block(n, i..i + 1, 0..i, &mut rooms[0]);
+            seen.add(simd, &line[..i]);
         });
         for column in (0..rows.end).step_by(BLOCK) {
             let columns = column..(column + BLOCK).min(rows.end);
-            if wide!(mirrored(values, n, rows.clone(), columns.clone())) {
+            let [below, above] = &mut rooms;
+            let (lower, lower_stride) = values.block(n, rows.clone(), columns.clone(), below);
+            let (upper, upper_stride) = values.block(n, columns.clone(), rows.clone(), above);
+            let (lower, upper) = ((lower, lower_stride), (upper, upper_stride));
+            if wide!(mirrored(lower, upper, rows.clone(), columns.clone())) {
                 continue;
             }
             symmetric = false;
+            let (upper, stride) = upper;
             wide!(simd => for j in columns.clone() {
-                seen.add(simd, &values[j * n + rows.start.max(j + 1)..j * n + rows.end]);
+                let first = rows.start.max(j + 1) - rows.start;
+                seen.add(simd, &upper[(j - column) * stride..][first..rows.len()]);
             });
             for i in rows.clone() {
                 for j in column..columns.end.min(i) {
-                    let (a, b) = (values[i * n + j].float(), values[j * n + i].float());
+                    let a = lower.0[(i - row) * lower.1 + j - column];
+                    let b = upper[(j - column) * stride + i - row];
                     if (a - b).abs() > ASYMMETRY * a.abs().max(b.abs()) && bad.is_none() {
                         bad = Some((j, i));
                     }
@@ -133,19 +189,22 @@ fn scan_blocks<T: Number>(
     (seen, symmetric, bad)
 }
 
+/// Returns true if the block `lower` below the diagonal is the mirror image of the block `upper`. A block is given by
+/// its values, from its first value on, and by the distance between the starts of its rows.
 #[inline(always)]
-fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
+fn mirrored(lower: (&[f64], usize), upper: (&[f64], usize), rows: Range<usize>, columns: Range<usize>) -> bool {
     const SIDE: usize = 8;
+    let below = |i: usize, j: usize| (i - rows.start) * lower.1 + j - columns.start;
+    let above = |j: usize, i: usize| (j - columns.start) * upper.1 + i - rows.start;
     let mut same = true;
     for row in rows.clone().step_by(SIDE) {
         for column in (columns.start..columns.end.min(row + SIDE)).step_by(SIDE) {
-            let side = |line: usize, at: usize| {
-                *values[line * n + at..].first_chunk::<SIDE>().expect("a side is inside of its row")
-            };
+            let side =
+                |values: &[f64], at: usize| *values[at..].first_chunk::<SIDE>().expect("a side is inside of its row");
             if row + SIDE <= rows.end && column + SIDE <= row {
-                let upper: [[T; SIDE]; SIDE] = std::array::from_fn(|b| side(column + b, row));
+                let upper: [[f64; SIDE]; SIDE] = std::array::from_fn(|b| side(upper.0, above(column + b, row)));
                 for a in 0..SIDE {
-                    let lower = side(row + a, column);
+                    let lower = side(lower.0, below(row + a, column));
                     for b in 0..SIDE {
                         same &= lower[b] == upper[b][a];
                     }
@@ -153,7 +212,7 @@ fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Rang
             } else {
                 for i in row..(row + SIDE).min(rows.end) {
                     for j in column..(column + SIDE).min(columns.end).min(i) {
-                        same &= values[i * n + j] == values[j * n + i];
+                        same &= lower.0[below(i, j)] == upper.0[above(j, i)];
                     }
                 }
             }
@@ -187,7 +246,7 @@ impl Default for Seen {
 
 impl Seen {
     #[inline(always)]
-    fn add<S: Simd, T: Number>(&mut self, simd: S, values: &[T]) {
+    fn add<S: Simd>(&mut self, simd: S, values: &[f64]) {
         let (chunks, rest) = values.as_chunks::<LANES>();
         let [mut low, mut high] = [f64x8::load_array(simd, self.low), f64x8::load_array(simd, self.high)];
         let mut poison = f64x8::load_array(simd, self.poison);
@@ -195,11 +254,7 @@ impl Seen {
         let (round, nothing) = (f64x8::splat(simd, ROUND), f64x8::splat(simd, 0.0));
         let whole = self.whole();
         for chunk in chunks {
-            let mut lanes = [0.0; LANES];
-            for (lane, x) in lanes.iter_mut().zip(chunk) {
-                *lane = x.float();
-            }
-            let x = f64x8::load_array(simd, lanes);
+            let x = f64x8::load_array_ref(simd, chunk);
             (low, high) = (x.min(low), x.max(high));
             poison += x * nothing;
             if whole {
@@ -210,8 +265,7 @@ impl Seen {
         high.store_array(&mut self.high);
         poison.store_array(&mut self.poison);
         fractions.store_array(&mut self.fractions);
-        for (lane, x) in rest.iter().enumerate() {
-            let x = x.float();
+        for (lane, &x) in rest.iter().enumerate() {
             self.low[lane] = if x < self.low[lane] { x } else { self.low[lane] };
             self.high[lane] = if x > self.high[lane] { x } else { self.high[lane] };
             self.poison[lane] += x * 0.0;

@@ -70,7 +70,7 @@ fn rows_are_found_in_both_layouts() {
     let parts = |matrix: &Matrix<'_>, i| {
         matrix.row(i).map(|part| with_values!(part, part => part.iter().map(|x| x.float()).collect::<Vec<f64>>()))
     };
-    let facts = scan_condensed(&condensed, 3).unwrap();
+    let facts = scan_condensed(&&condensed[..], 3).unwrap();
     let about = About { layout: Layout::Square, n: 3, dissimilarity: false, facts, unit: 1.0 };
     let square = Matrix { values: Values::I32(&square), about };
     let condensed = Matrix::new(Values::I64(&condensed), Layout::Condensed, Kind::Similarity).unwrap();

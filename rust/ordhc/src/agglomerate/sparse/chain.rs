@@ -37,7 +37,7 @@ pub(super) trait Linked {
 ///
 /// The chain has a cycle only if rounding makes the similarity of two clusters depend on their order. Then the last two
 /// clusters of the chain merge.
-pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
+pub(super) fn run(linked: &mut dyn Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
     let mut start = 0;

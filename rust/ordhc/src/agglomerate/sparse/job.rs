@@ -151,7 +151,8 @@ impl<'a> SparseJob<'a> {
         if let Some(initial) = initial {
             let of = initial.cluster_of();
             let inside = |link: &Link| of[link.a as usize] == of[link.b as usize];
-            self.merge(&mut clusters, self.pairs.links().filter(inside), Some(initial))?;
+            let links = memory::collected("the links of leaves", self.pairs.len(), self.pairs.links().filter(inside))?;
+            self.merge(&mut clusters, links.iter().copied(), Some(initial))?;
             clusters.join_within(initial);
             within = std::mem::take(&mut clusters.merges);
             let first = |leaf: u32| initial.clusters()[of[leaf as usize] as usize][0] as u32;

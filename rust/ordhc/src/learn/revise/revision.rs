@@ -9,6 +9,7 @@ use super::places::{Finding, Places, Trust};
 use crate::error::Result;
 use crate::parallel;
 use crate::refine::Shape;
+use crate::sorting::order_by;
 use crate::tree::{Child, Dendrogram, Topology, dendrogram_of_nodes};
 
 #[derive(Debug, Clone)]
@@ -77,9 +78,9 @@ impl Revision {
             let mut moving: Vec<_> = found.into_iter().filter(|(_, finding)| finding.moves).collect();
             // Ignore differences due to rounding.
             let clear = |finding: &Finding| (finding.evidence * 1e6).round();
-            moving.sort_by(|(a, one), (b, other)| {
-                let sizes = self.shape.size(*a).cmp(&self.shape.size(*b));
-                clear(other).total_cmp(&clear(one)).then(sizes).then(a.cmp(b))
+            order_by(&mut moving, &|(a, one), (b, other)| {
+                let sizes = self.shape.size(a).cmp(&self.shape.size(b));
+                clear(&other).total_cmp(&clear(&one)).then(sizes).then(a.cmp(&b))
             });
             let mut moved = 0;
             for (node, before) in moving.into_iter().take(MOVES) {
@@ -116,7 +117,7 @@ impl Revision {
             (value * self.shape.size(node) as f64 / ((1.0 + none) * (1.0 + none)), node)
         });
         found.retain(|&(value, _)| value > least);
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        order_by(&mut found, &|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found
     }
 

@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::search::Sketch;
+use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
 mod choose;
@@ -289,7 +290,7 @@ impl<const K: usize> Local<K> {
         (0..n).for_each(|leaf| number[leaf] = leaf as u32);
         let (mut merges, mut heights) = (Vec::new(), Vec::new());
         let mut inner = shape.inner_nodes();
-        inner.sort_by_key(|&node| shape.size(node));
+        order_by_key(&mut inner, |node| shape.size(node));
         for node in inner {
             number[node as usize] = (n + merges.len()) as u32;
             merges.push(shape.children(node).map(|child| number[child as usize]));

@@ -177,7 +177,7 @@ fn pairs_are_asked_about_of_a_list() {
     let all = (0..n).flat_map(|a| (0..n).flat_map(move |b| (b + 1..n).map(move |c| [a, b, a, c])));
     let all: Vec<[u32; 4]> = all.filter(|&[a, b, _, c]| a != b && a != c).collect();
     let rows: Vec<[u32; 4]> = all.into_iter().step_by(3).collect();
-    let mut one = uncertain_among(16, rows.clone(), Some(300), 1, 3).unwrap();
+    let mut one = uncertain_among_pairs(16, rows.clone(), Some(300), 1, 3).unwrap();
     let mut asked = HashSet::new();
     while !one.done() {
         for question in one.ask(10).unwrap() {
@@ -241,8 +241,8 @@ fn lists_are_asked_as_far_as_they_go() {
     for (wrong, repeat) in [([0, 1, 5], 1), ([0, 1, 1], 1), ([0, 1, u32::MAX], 1), ([0, 1, 2], 0)] {
         assert!(uncertain_among(5, vec![wrong], None, repeat, 0).is_err(), "{wrong:?}");
     }
-    assert!(uncertain_among(5, vec![[0, 1, 1, 0]], None, 1, 0).is_err());
-    assert!(uncertain_among::<3>(5, Vec::new(), None, 1, 0).unwrap().done());
+    assert!(uncertain_among_pairs(5, vec![[0, 1, 1, 0]], None, 1, 0).is_err());
+    assert!(uncertain_among(5, Vec::new(), None, 1, 0).unwrap().done());
 }
 
 #[test]

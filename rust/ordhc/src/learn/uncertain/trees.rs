@@ -12,6 +12,7 @@ use crate::posterior::{Belonging, Samples, Sampling, sample_from, satisfying};
 use crate::refine::{Heights, Search, refine};
 use crate::search::Sketch;
 use crate::similarity::{adds, condensed_len};
+use crate::sorting::{order_by_key, order_of};
 use crate::tree::Dendrogram;
 
 /// Returns trees sampled from the posterior, given some answers. The order of the answers does not matter.
@@ -82,19 +83,19 @@ pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: O
 /// answers, and indexed in this order. All unknown people count as one person.
 fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
     let mut sorted = answers.to_vec();
-    sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));
-    let mut people: Vec<Vec<([u32; K], i8)>> = sorted
+    order_by_key(&mut sorted, |(leaves, answer, who)| (who, leaves, answer));
+    let people: Vec<Vec<([u32; K], i8)>> = sorted
         .chunk_by(|one, other| one.2 == other.2)
         .map(|theirs| theirs.iter().map(|&(leaves, answer, _)| (leaves, answer)).collect())
         .collect();
-    people.sort_unstable();
     let count = people.len();
-    let numbered = people
+    let order = order_of(count, &|one, other| people[one].cmp(&people[other]));
+    let numbered = order
         .into_iter()
         .zip(0..)
-        .flat_map(|(theirs, person)| theirs.into_iter().map(move |(leaves, answer)| (leaves, answer, person)));
+        .flat_map(|(at, person)| people[at].iter().map(move |&(leaves, answer)| (leaves, answer, person)));
     let mut found: Vec<_> = numbered.collect();
-    found.sort_unstable();
+    order_by_key(&mut found, |answer| answer);
     (found, count)
 }
 

@@ -7,6 +7,7 @@ use super::reliability::Reliability;
 use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 use crate::posterior::expected_information;
+use crate::sorting::order_by;
 
 /// Candidate questions are made for at most this number of leaves in the tree, and for at most two new leaves.
 const LEAVES: usize = 8;
@@ -88,7 +89,7 @@ impl<const K: usize> Local<K> {
         // All leaves are in the tree. Sample `FROM` leaves. Half of the result are those with the most uncertain
         // places, and the rest are random leaves of the sample.
         let mut all = some(&mut { placed }, FROM);
-        all.sort_by(|&one, &other| self.entropies[other as usize].total_cmp(&self.entropies[one as usize]));
+        order_by(&mut all, &|one, other| self.entropies[other as usize].total_cmp(&self.entropies[one as usize]));
         let mut others = all.split_off(all.len().min(LEAVES / 2));
         all.extend(some(&mut others, LEAVES / 2));
         all
