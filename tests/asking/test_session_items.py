@@ -360,7 +360,7 @@ def learners_trees():
         yield
 
 
-acts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99)), max_size=40)
+acts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99)), max_size=25)
 
 
 @pytest.mark.parametrize("kind", [*PLACING, {"method": "uncertain"}], ids=str)
