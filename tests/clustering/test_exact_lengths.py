@@ -106,8 +106,9 @@ def clusters_of(n):
 
 
 def summed(n, answers, asked, draws, seed):
-    """From draws of the prior: the probability of each cluster, of each answer in `asked`, and that leaf 0 is longer
-    than another. `draws` is their number for all trees together.
+    """The probability of each cluster, of each answer in `asked`, and that leaf 0 is longer than another.
+
+    `draws` is the number of draws from the prior, for all trees together.
     """
     rng = np.random.default_rng(seed)
     trees = list(trees_of(range(n)))
