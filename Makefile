@@ -71,6 +71,9 @@ engine-test: $(STAMPS)/package
 # Processes that run tests side by side.
 WORKERS ?= auto
 
+# Tests start many processes: where bytecode is not kept, each compiles the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 python-test: $(STAMPS)/tests
 ifeq ($(strip $(ROOM)),)
 	$(call say,Running the Python tests: up to thirteen minutes with those of the plugins)

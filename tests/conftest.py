@@ -14,8 +14,9 @@ from ordhc.plugins import registry
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Every run tries the same examples, however slow the machine; `--hypothesis-profile anew` tries others.
-settings.register_profile("same", deadline=None, derandomize=True)
+# Every run tries the same 60 examples, however slow the machine.
+# `--hypothesis-profile anew` tries 100 others.
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("anew", deadline=None)
 settings.load_profile("same")
 

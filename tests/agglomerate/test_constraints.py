@@ -101,7 +101,7 @@ def problems(draw):
 
 
 @given(problems(), st.sampled_from(RULES))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_merges_are_those_of_exact_arithmetic(problem, rule):
     n, pairs, sizes, must, cannot, labels = problem
     tree = ordhc.linkage(

@@ -113,7 +113,7 @@ def assert_all_engines_are_the_twin(S, name, dissimilarity, labels=None):
 # Numbers of any sign are given as dissimilarities.
 pytestmark = pytest.mark.filterwarnings("ignore:.*looks like similarities:ordhc.errors.OrdhcWarning")
 
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", sorted(twin.LINKAGES))

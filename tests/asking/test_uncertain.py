@@ -96,7 +96,7 @@ def test_people_are_checked():
 def test_sessions_learn_how_reliable_people_are(tmp_path):
     labels = levels(2, 3)
     n, rng, knows = len(labels), np.random.default_rng(1), people(labels, 4.0)
-    rows = np.array([rng.permutation(n)[:3] for _ in range(8 * n)])
+    rows = np.array([rng.permutation(n)[:3] for _ in range(6 * n)])
     told = {"ann": knows(rows), **{who: rng.integers(3, size=len(rows)) for who in ("bob", "carl", "dora")}}
     trees = []
     for at, names in enumerate((dict(zip(told, told, strict=True)), {who: who[::-1] for who in told}, {})):
@@ -105,9 +105,9 @@ def test_sessions_learn_how_reliable_people_are(tmp_path):
             for who in sorted(told, key=lambda who: names.get(who, who)):
                 session.add_answers(rows, told[who], who=names.get(who))
             trees.append(session.tree())
-            with ordhc.Session(tmp_path / f"{at}") as again:
-                assert again.tree() == trees[-1]
             if at == 0:
+                with ordhc.Session(tmp_path / f"{at}") as again:
+                    assert again.tree() == trees[-1]
                 session.forget("bob")
                 session.add_answers(rows, told["bob"], who="bob")
                 assert session.tree() == trees[-1]

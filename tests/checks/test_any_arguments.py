@@ -21,7 +21,7 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
-from support.few_rounds import with_few_rounds
+from support.few_rounds import with_few_rounds, with_few_sweeps
 from support.odd_things import AMOUNTS, ASK, NEWICK, ORACLE, THINGS, TREE, Q, S, T, X, anything
 
 numbers_of_files = itertools.count()
@@ -431,6 +431,7 @@ def folder(tmp_path_factory):
     ordhc.write_tree(TREE, "tree.nwk")
     with pytest.MonkeyPatch.context() as patch:
         with_few_rounds(patch)
+        with_few_sweeps(patch)
         yield
     if _one_session.cache_info().currsize:
         _one_session().close()
@@ -511,7 +512,7 @@ def test_anything_is_taken_or_explained(name):
 
     @settings(
         deadline=None,
-        max_examples=15 + (3 if name in ON_DISK else 5) * len(arguments),
+        max_examples=10 + (2 if name in ON_DISK else 3) * len(arguments),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(st.dictionaries(st.sampled_from(arguments), anything(), min_size=1, max_size=2))

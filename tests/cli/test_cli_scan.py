@@ -25,7 +25,10 @@ def lines(rows, people, counts, separator):
         yield separator.join([*(NAMES[leaf] for leaf in row), who, str(count)])
 
 
-@pytest.fixture(params=["csv", "tsv.gz", "parquet"])
+KINDS = ["csv", "tsv.gz", "parquet"]
+
+
+@pytest.fixture(params=KINDS)
 def answers(request, tmp_path, monkeypatch):
     """The same answers in one file and in four; the pattern of the four."""
     monkeypatch.chdir(tmp_path)
@@ -64,16 +67,24 @@ def printed(capsys, *arguments):
     return found
 
 
+# What is computed does not depend on the format: each way is tried with one, and one with all.
+OPTIONS = [
+    ["--method", "adds3-al"],
+    ["--method", "adds3-al+spr", "--n-clusters", "3"],
+    ["--method", "mulk3-al", "--executor", "threads:2"],
+    ["--similarity", "adds3", "--linkage", "single", "--seed", "4"],
+    ["--bootstrap", "7", "--unit", "group"],
+    ["--method", "adds3-al+spr", "--memory", "20MB", "--spill", "."],
+]
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("answers", "options"),
     [
-        ["--method", "adds3-al"],
-        ["--method", "adds3-al+spr", "--n-clusters", "3"],
-        ["--method", "mulk3-al", "--executor", "threads:2"],
-        ["--similarity", "adds3", "--linkage", "single", "--seed", "4"],
-        ["--bootstrap", "7", "--unit", "group"],
-        ["--method", "adds3-al+spr", "--memory", "20MB", "--spill", "."],
+        *((kind, OPTIONS[0]) for kind in KINDS),
+        *((KINDS[at % 3], options) for at, options in enumerate(OPTIONS[1:])),
     ],
+    indirect=["answers"],
 )
 def test_trees(answers, capsys, options):
     of_scans = {"--executor", "--memory", "--spill"} & set(options)

@@ -82,10 +82,11 @@ class Terminal:
             assert self.wait() or is_so(), self.shown
             assert time.monotonic() < deadline, self.shown
 
-    def end(self):
+    def end(self, seconds=60):
         """Wait for the end; what the process says of itself."""
+        deadline = time.monotonic() + seconds
         while self.wait():
-            pass
+            assert time.monotonic() < deadline, self.shown
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         os.close(self._file)
         return status

@@ -49,7 +49,7 @@ def joined(tree):
 
 @pytest.mark.parametrize("deviation", [0.0, 1.0, 2.0])
 def test_the_tree_and_its_lengths_are_found(deviation):
-    t, H, lengths = additive(30, 3000, deviation, 3)
+    t, H, lengths = additive(30, 2000, deviation, 3)
     p = ordhc.posterior(t)
     assert ordhc.metrics.satisfied(p.tree, ordhc.datasets.comparisons_of(H)).agreed > 0.93
     assert p.lengths.sum() == pytest.approx(0, abs=1e-9)

@@ -174,12 +174,13 @@ def test_cross_validation(named, weighted):
     weights = np.random.default_rng(0).random(600) if weighted else None
     t = Triplets(t, names=names, weights=weights)
     expected = [
-        OrdinalClustering().fit(t[train]).score(t[test]) for train, test in KFOLD.split(np.zeros(600))
+        OrdinalClustering("adds3-al").fit(t[train]).score(t[test])
+        for train, test in KFOLD.split(np.zeros(600))
     ]
-    assert cross_val_score(OrdinalClustering(), t, cv=KFOLD).tolist() == expected
+    assert cross_val_score(OrdinalClustering("adds3-al"), t, cv=KFOLD).tolist() == expected
     if not weighted:
-        rows = cross_val_score(OrdinalClustering(n_leaves=12), t.rows, cv=KFOLD)
-        y = cross_val_score(OrdinalClustering(n_leaves=12), t.rows, np.ones(600), cv=KFOLD)
+        rows = cross_val_score(OrdinalClustering("adds3-al", n_leaves=12), t.rows, cv=KFOLD)
+        y = cross_val_score(OrdinalClustering("adds3-al", n_leaves=12), t.rows, np.ones(600), cv=KFOLD)
         assert rows.tolist() == y.tolist() == expected
     assert np.mean(expected) > 0.5
 

@@ -62,7 +62,7 @@ def test_support_is_that_of_the_twin(seed):
     assert "chance" not in found._repr_html_().split("<svg")[0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 50), min_size=len(SCALES), max_size=len(SCALES)))
 def test_unbiased_values_are_those_of_the_twin(counts):
     shares = np.array(counts) / 50

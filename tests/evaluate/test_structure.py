@@ -15,6 +15,7 @@ from ordhc.evaluate.structure.fitting import answer_loss, minimised
 from ordhc.evaluate.structure.misfits import common_clusters, incidences
 from ordhc.evaluate.structure.words import Estimate, Evidence, verdict_of
 from support.answers import chosen, comparisons_of
+from support.few_rounds import with_few_sweeps
 from support.processes import run
 
 
@@ -31,6 +32,11 @@ def spread(n, dimensions, seed=0):
     X = np.random.default_rng(seed).normal(size=(n, dimensions))
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     return -6 * D / np.median(D)
+
+
+@pytest.fixture
+def few_sweeps(monkeypatch):
+    with_few_sweeps(monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["triplet", "odd", "pairs"])
@@ -63,6 +69,7 @@ def test_an_additive_tree_a_line_a_star_and_noise():
     assert few.verdict.kind in ("few", "nothing")
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_executors_and_runs_give_the_same_result():
     data = answers_from(clusters(), 500, 4)
     told = []
@@ -77,6 +84,7 @@ def test_executors_and_runs_give_the_same_result():
     assert found.verdict.text.split(":")[0] in found._repr_html_()
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_people_are_kept_together_and_names_and_weights_do_not_matter():
     people = np.arange(1500) % 12
     found = ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=2)
@@ -278,6 +286,7 @@ def test_other_kinds_of_answers(kind):
     assert found["additive tree"].log_loss.value < found["chance"].log_loss.value - 0.1
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_sessions_and_scans(tmp_path):
     data = answers_from(clusters(), 400, 9)
     ordhc.write_comparisons(data, tmp_path / "a.csv")

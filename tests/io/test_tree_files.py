@@ -18,7 +18,7 @@ from support.newick import clades, read_newick
 
 dendropy = pytest.importorskip("dendropy")
 
-QUICK = settings(deadline=None, max_examples=100)
+QUICK = settings(deadline=None, max_examples=60)
 SPECIAL = " _'\"()[]{}:;,=-+.|é木🌲*/<>09abA"
 #: No outer blanks, which some strip; DendroPy takes a quoted mark for the mark.
 NAMES = st.text(SPECIAL, min_size=1, max_size=6).filter(

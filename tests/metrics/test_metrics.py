@@ -18,7 +18,7 @@ from ordhc.errors import InputError
 from ordhc.testing.strategies import quadruplets, similarities, triplets
 from support import metric_twins as naive
 
-QUICK = settings(deadline=None, max_examples=80)
+QUICK = settings(deadline=None, max_examples=60)
 NO_CORRELATION = "there is no correlation"
 COMPARISONS = st.one_of(
     triplets(), triplets(weighted=True), quadruplets(), quadruplets(weighted=True), quadruplets(max_leaves=4)

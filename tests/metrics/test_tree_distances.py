@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ordhc import metrics
 from support import metric_twins as naive
 
-QUICK = settings(deadline=None, max_examples=80)
+QUICK = settings(deadline=None, max_examples=60)
 
 
 def assert_topologies(a, b, join_ties):

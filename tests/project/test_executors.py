@@ -42,7 +42,10 @@ def selected(selection):
     ]
 
 
-@pytest.fixture(params=["threads", "processes", "loky", "backwards", "twice", "losing", *POOLS])
+# Processes take a second to start, so that tests share them.
+@pytest.fixture(
+    scope="module", params=["threads", "processes", "loky", "backwards", "twice", "losing", *POOLS]
+)
 def executor(request):
     if request.param == "threads":
         made = ThreadPoolExecutor(3)

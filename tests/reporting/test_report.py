@@ -26,7 +26,7 @@ from ordhc.reporting.groups import groups_section
 from ordhc.reporting.words import methods, summary
 from support import metric_twins as naive
 from support.answers import answered, of_people, persons
-from support.few_rounds import with_few_rounds
+from support.few_rounds import with_few_rounds, with_few_sweeps
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
 ONE = {"methods": ["adds3-al"], "structure": False}
@@ -232,7 +232,8 @@ def test_unexplained_answers_are_counted_one_by_one():
         (Triplets([(0, 1, 2), (3, 4, 0)], n_leaves=9, weights=[1.0, 0.0]), {"methods"}),
     ],
 )
-def test_small_data_is_said_to_be_small(data, notes):
+def test_small_data_is_said_to_be_small(data, notes, monkeypatch):
+    with_few_sweeps(monkeypatch)
     r = ordhc.report(data, n_resamples=3)
     assert set(r.numbers["notes"]) == notes
     page = r.to_html()

@@ -61,7 +61,7 @@ def files(folder, data, cuts, people=None, **means):
     )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.sampled_from([3, 4]),
     st.integers(5, 12),

@@ -1,6 +1,8 @@
 """Scans by executors, and more pairs than memory: the same bits, and folders left as they were."""
 
+import contextlib
 import errno
+import functools
 import os
 import pickle
 import signal
@@ -60,15 +62,21 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def executor_of():
+    """Return an executor of a kind: processes take a second to start, so that tests share them."""
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(lambda kind: stack.enter_context(MADE[kind]()))
+
+
 @pytest.mark.parametrize(("kind", "how"), CASES)
-def test_sums_by_executors(tmp_path, how, kind):
+def test_sums_by_executors(tmp_path, executor_of, how, kind):
     data = weighted_data(40, 3000, how)
     spill = tmp_path / "spill"
     spill.mkdir()
-    with MADE[kind]() as executor:
-        scan = files(tmp_path, data, [17, 900, 901], executor=executor, spill=spill)
-        same_similarity(scan, data)
-        same_tree(scan, data, method="adds3-al")
+    scan = files(tmp_path, data, [17, 900, 901], executor=executor_of(kind), spill=spill)
+    same_similarity(scan, data)
+    same_tree(scan, data, method="adds3-al")
     assert list(spill.iterdir()) == []
 
 
@@ -144,17 +152,16 @@ def test_little_work_stays_at_home(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "how"), CASES)
-def test_mulk3_by_executors(tmp_path, how, kind):
+def test_mulk3_by_executors(tmp_path, executor_of, how, kind):
     data = weighted_data(25, 2000, how)
     spill = tmp_path / "spill"
     spill.mkdir()
-    with MADE[kind]() as executor:
-        scan = files(tmp_path, data, [17, 900, 901], executor=executor, spill=spill)
-        for options in ({"layout": "condensed"}, {"normalize": False}):
-            found = ordhc.similarity(scan, "mulk3", **options)
-            np.testing.assert_array_equal(found, ordhc.similarity(data, "mulk3", **options), strict=True)
-        told = []
-        tree = ordhc.cluster(scan, method="mulk3-al", progress=told.append)
+    scan = files(tmp_path, data, [17, 900, 901], executor=executor_of(kind), spill=spill)
+    for options in ({"layout": "condensed"}, {"normalize": False}):
+        found = ordhc.similarity(scan, "mulk3", **options)
+        np.testing.assert_array_equal(found, ordhc.similarity(data, "mulk3", **options), strict=True)
+    told = []
+    tree = ordhc.cluster(scan, method="mulk3-al", progress=told.append)
     assert tree == ordhc.cluster(data, method="mulk3-al")
     assert told == sorted(told)
     assert told[-1] == 1

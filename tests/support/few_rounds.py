@@ -1,6 +1,8 @@
-"""Groups of people in less time, where how well they are found is not the question."""
+"""Groups of people and posteriors in less time, where how well they are found is not the question."""
 
+from ordhc.clustering import sampling
 from ordhc.evaluate import mixture
+from ordhc.evaluate.structure import trial
 
 
 def with_few_rounds(patch):
@@ -8,3 +10,9 @@ def with_few_rounds(patch):
     for name, value in {"_STARTS": 2, "_FIRST_ROUNDS": 2, "_ROUNDS": 2, "_AVERAGED": 2, "_CHAINS": 2}.items():
         patch.setattr(mixture, name, value)
     patch.setattr("ordhc.evaluate.people_groups.STARTS_OF_ALL", 3)
+
+
+def with_few_sweeps(patch):
+    """Make the default posteriors, and those of `structure`, of few sweeps."""
+    patch.setattr(sampling, "_SWEEPS", (10, 10))
+    patch.setattr(trial, "_SWEEPS", 10)

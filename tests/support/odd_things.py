@@ -130,7 +130,7 @@ THINGS = [
         pathlib.Path(), "nowhere/a.csv", "a.nwk", "a.npz", "a.json", "a.gz", T, Q, TREE, NEWICK, S, X,
         ORACLE, len,
         lambda *_, **__: None, lambda *_: np.zeros(3, dtype=complex), lambda *_: [Raises()], lambda *_: "abc",
-        np.zeros(2, dtype=[("a", int), ("b", "U2")]), np.zeros((1000, 3), dtype=int), np.array([[0, 1, 2]],
+        np.zeros(2, dtype=[("a", int), ("b", "U2")]), np.zeros((400, 3), dtype=int), np.array([[0, 1, 2]],
         dtype=object),
         scipy.sparse.csr_array((4, 4)), scipy.sparse.csr_array(np.array(S) * 1.5),
         scipy.sparse.csc_array((3, 9)),

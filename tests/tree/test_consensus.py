@@ -14,7 +14,7 @@ from ordhc.errors import InputError
 from support import metric_twins as naive
 from support.newick import read_newick
 
-QUICK = settings(deadline=None, max_examples=120)
+QUICK = settings(deadline=None, max_examples=60)
 
 
 @st.composite

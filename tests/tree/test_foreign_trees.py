@@ -22,7 +22,7 @@ def same_nodes(found, expected):
     assert ordhc.metrics.robinson_foulds(found, expected) == 0
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(any_dendrograms())
 def test_graphs_have_all_of_a_tree(tree):
     with warnings.catch_warnings():

@@ -21,7 +21,7 @@ from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.dendrogram import lca_size
 from support.trees import clusters_of, members, random_nest, renumbered, tree_of
 
-QUICK = settings(deadline=None, max_examples=100)
+QUICK = settings(deadline=None, max_examples=60)
 ANY_FLOAT = (
     st.floats(allow_nan=False, allow_infinity=False)
     | st.floats(0, 2.3e-308)

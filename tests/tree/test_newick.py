@@ -16,7 +16,7 @@ from support.newick import LENGTHS, NAMES, clades, dendrograms, read_newick
 
 dendropy = pytest.importorskip("dendropy")
 
-QUICK = settings(deadline=None, max_examples=80)
+QUICK = settings(deadline=None, max_examples=60)
 #: DendroPy takes a quoted mark for the mark.
 FINE = NAMES.filter(lambda name: name.strip() and name not in set('(){}[],;:=\\"'))
 
@@ -143,7 +143,7 @@ def none_if_nan(value):
     return None if math.isnan(value) else value
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=150)
 @given(st.text("(),:;'[]_&=12.ab \n\\é", max_size=25) | st.text(max_size=25))
 def test_no_text_does_harm(text):
     tree = None

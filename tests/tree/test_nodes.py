@@ -14,7 +14,7 @@ from ordhc.tree.dendrogram import lca_size
 from support.random_data import comparisons_of
 from support.trees import clusters_in, clusters_of, nests, random_nest, renumbered, tree_of
 
-QUICK = settings(deadline=None, max_examples=100)
+QUICK = settings(deadline=None, max_examples=60)
 
 
 @QUICK

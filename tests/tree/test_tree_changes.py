@@ -13,7 +13,7 @@ from ordhc.errors import InputError
 from support import metric_twins as naive
 from support.newick import read_newick
 
-QUICK = settings(deadline=None, max_examples=100)
+QUICK = settings(deadline=None, max_examples=60)
 TEXT = "(((cat:1,dog:1)pets:1,cow:2)animals:1,(car:1,bus:1,van:1)80:2)all;"
 
 

@@ -12,7 +12,7 @@ from ordhc.errors import InputError
 from ordhc.plugins import registry
 from support import metric_twins as naive
 
-QUICK = settings(deadline=None, max_examples=80)
+QUICK = settings(deadline=None, max_examples=60)
 N = 9
 TREE = naive.random_tree(N, 1)
 OTHER = naive.random_tree(N, 2)

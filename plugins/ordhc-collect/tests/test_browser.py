@@ -396,17 +396,15 @@ def test_a_page_of_text_waits_for_no_picture(page, server):
     assert page.locator("svg").count() == 1
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1366, 768), (1920, 1080)])
-def test_pictures_use_the_room_of_the_screen(browser, server, size):
+def test_pictures_use_the_room_of_the_screen(page, server):
     """Details decide what is alike: pictures are large, and all that can be chosen is in sight."""
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]})
-    page = watched(context)
     to_the_trials(page, server)
-    widths = [box.bounding_box()["width"] for box in page.locator(".picture").all()]
-    assert widths == pytest.approx([widths[0]] * 3, abs=1)
-    assert widths[0] >= 320
-    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-    context.close()
+    for width, height in [(1280, 800), (1366, 768), (1920, 1080)]:
+        page.set_viewport_size({"width": width, "height": height})
+        widths = [box.bounding_box()["width"] for box in page.locator(".picture").all()]
+        assert widths == pytest.approx([widths[0]] * 3, abs=1)
+        assert widths[0] >= 320
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1366, 768)])

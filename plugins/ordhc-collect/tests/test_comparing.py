@@ -9,6 +9,7 @@ from ordhc_collect.analysis.comparing import GROUPS, STRUCTURE, Compared, Compar
 from ordhc_collect.web.rendering import environment
 
 import ordhc
+from support.few_rounds import with_few_rounds
 
 
 def spoken():
@@ -83,7 +84,9 @@ def test_answers_of_a_learner_and_failures_are_told(comparing, monkeypatch, capl
     broken.close()
 
 
-def test_groups_of_people_are_named():
+def test_groups_of_people_are_named(monkeypatch):
+    with_few_rounds(monkeypatch)
+    monkeypatch.setattr(module, "_FOLDS", 3)
     t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     other = np.random.default_rng(1).permutation(12)
     rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])

@@ -441,11 +441,11 @@ mod tests {
                 .enumerate()
         {
             let draw = Draw { caterpillar, monotone, dissimilarity: true, heights };
-            let truth = random_tree(300, draw, at as u64);
-            let tree = random_tree(300, Draw { caterpillar: !caterpillar, dissimilarity: false, ..draw }, 9);
+            let truth = random_tree(120, draw, at as u64);
+            let tree = random_tree(120, Draw { caterpillar: !caterpillar, dissimilarity: false, ..draw }, 9);
             assert_same(&truth, &tree, Itself::First);
             assert_same(&truth, &tree, Itself::InFinestClass);
-            assert_same(&truth, &random_tree(300, draw, 10), Itself::LeftOut);
+            assert_same(&truth, &random_tree(120, draw, 10), Itself::LeftOut);
         }
     }
 

@@ -42,9 +42,9 @@ fn a_tree_is_learnt_although_answers_are_wrong() {
     assert!(found >= 7, "{text}");
 }
 
-fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
+fn one_of_three_knows(learner: &mut Uncertain, count: usize, who: [Option<u32>; 3]) {
     let mut random = ChaCha8Rng::seed_from_u64(5);
-    for _ in 0..200 {
+    for _ in 0..count {
         let leaves = loop {
             let leaves = [(); 3].map(|()| random.random_range(0..16));
             if (1..3).all(|at| !leaves[..at].contains(&leaves[at])) && odd(leaves) >= 0 {
@@ -61,8 +61,8 @@ fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
 #[test]
 fn who_answers_by_chance_is_learnt() {
     let [mut known, mut unknown] = [learner(16, 1000, 1), learner(16, 1000, 1)];
-    one_of_three_knows(&mut known, [Some(1), Some(2), Some(3)]);
-    one_of_three_knows(&mut unknown, [None; 3]);
+    one_of_three_knows(&mut known, 200, [Some(1), Some(2), Some(3)]);
+    one_of_three_knows(&mut unknown, 200, [None; 3]);
     let [known, unknown] = [known, unknown].map(|learner| agree(odd, &learner.tree().unwrap()));
     assert!(known > 0.97 && known > unknown + 0.02, "{known} {unknown}");
 }
@@ -70,22 +70,22 @@ fn who_answers_by_chance_is_learnt() {
 #[test]
 fn numbers_of_people_and_the_order_of_answers_do_not_matter() {
     let [mut one, mut other] = [learner(16, 1000, 1), learner(16, 1000, 1)];
-    one_of_three_knows(&mut one, [Some(1), None, Some(3)]);
-    one_of_three_knows(&mut other, [Some(90), Some(2), Some(7)]);
+    one_of_three_knows(&mut one, 40, [Some(1), None, Some(3)]);
+    one_of_three_knows(&mut other, 40, [Some(90), Some(2), Some(7)]);
     other.answers.reverse();
     assert_eq!(one.tree().unwrap(), other.tree().unwrap());
     [&mut one, &mut other].into_iter().for_each(Flexible::note);
     assert_eq!(one.suggest(9, None).unwrap(), other.suggest(9, None).unwrap());
     // If there is only one person, it doesn't matter who the person is.
     let [mut named, mut nobody] = [learner(16, 1000, 1), learner(16, 1000, 1)];
-    one_of_three_knows(&mut named, [Some(4); 3]);
-    one_of_three_knows(&mut nobody, [None; 3]);
+    one_of_three_knows(&mut named, 40, [Some(4); 3]);
+    one_of_three_knows(&mut nobody, 40, [None; 3]);
     assert_eq!(named.tree().unwrap(), nobody.tree().unwrap());
 }
 
 #[test]
 fn questions_are_about_what_is_not_known() {
-    let mut one = learner(16, 1000, 1);
+    let mut one = learner(16, 320, 1);
     run(&mut one, 8, false);
     let trees =
         draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
