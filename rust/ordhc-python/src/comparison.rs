@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::bindings::{Answers, Ids};
+use ordhc::bindings::{AnyComparisons, Ids};
 use ordhc::comparison::{Comparisons, LeafRows, Quadruplets, Triplets};
 use pyo3::prelude::*;
 
@@ -42,11 +42,11 @@ pub(crate) fn answers<'a>(
     rows: &'a Rows<'_>,
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
     n_leaves: usize,
-) -> PyResult<Answers<'a>> {
+) -> PyResult<AnyComparisons<'a>> {
     if rows.shape()[1] == 3 {
-        triplets(rows, weights, n_leaves).map(Answers::Three)
+        triplets(rows, weights, n_leaves).map(AnyComparisons::Three)
     } else {
-        quadruplets(rows, weights, n_leaves).map(Answers::Four)
+        quadruplets(rows, weights, n_leaves).map(AnyComparisons::Four)
     }
 }
 

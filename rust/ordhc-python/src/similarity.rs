@@ -8,7 +8,8 @@ use numpy::{
 };
 use ordhc::agglomerate::Layout;
 use ordhc::bindings::{
-    Answers, square_f32, square_f32_of_i32, square_f64, square_f64_of_i32, square_i32, square_i64, square_i64_of_i32,
+    AnyComparisons, square_f32, square_f32_of_i32, square_f64, square_f64_of_i32, square_i32, square_i64,
+    square_i64_of_i32,
 };
 use ordhc::similarity::{Cell, Kernel, Normalization, condensed_len};
 use ordhc::{Error, Monitor, memory};
@@ -38,7 +39,7 @@ pub(crate) fn adds<'py>(
 
 fn by_type<'py>(
     py: Python<'py>,
-    answers: &Answers<'_>,
+    answers: &AnyComparisons<'_>,
     n_leaves: usize,
     square: bool,
     dtype: &str,
@@ -60,13 +61,13 @@ fn by_type<'py>(
 
 /// A type of sums of comparisons.
 pub(crate) trait Sums: Cell + Element {
-    fn adds(answers: &Answers<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()>;
+    fn adds(answers: &AnyComparisons<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()>;
 }
 
 macro_rules! sums {
     ($($type:ty: $adds:ident),+) => {$(
         impl Sums for $type {
-            fn adds(answers: &Answers<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()> {
+            fn adds(answers: &AnyComparisons<'_>, out: &mut [Self], monitor: Option<&Monitor>) -> ordhc::Result<()> {
                 answers.$adds(out, monitor)
             }
         }
@@ -77,7 +78,7 @@ sums!(i32: adds_i32, i64: adds_i64, f64: adds_f64);
 
 fn build<'py, T: Element + Copy + Default + Send, C: Sums>(
     py: Python<'py>,
-    answers: &Answers<'_>,
+    answers: &AnyComparisons<'_>,
     n: usize,
     square: bool,
     progress: Option<&Bound<'py, PyAny>>,

@@ -1,7 +1,9 @@
 //! Similarities from comparisons that are added in chunks.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use ordhc::bindings::{AdditionsView, Answers, RunOptions, add_sorted_f64, add_sorted_i32, add_sorted_i64, merge_runs};
+use ordhc::bindings::{
+    AdditionsView, AnyComparisons, RunOptions, add_sorted_f64, add_sorted_i32, add_sorted_i64, merge_runs,
+};
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
 
@@ -33,7 +35,7 @@ pub(crate) fn adds_into<'py>(
     }
 }
 
-fn add<T: Sums>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, answers: &Answers<'_>) -> PyResult<()> {
+fn add<T: Sums>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, answers: &AnyComparisons<'_>) -> PyResult<()> {
     let mut out = out.try_readwrite()?;
     let out = out.as_slice_mut()?;
     callbacks::run(py, answers.len() > LONG, None, |monitor: &Monitor| T::adds(answers, out, Some(monitor)))

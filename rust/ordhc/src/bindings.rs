@@ -2,12 +2,12 @@
 //!
 //! They are not part of the public API: they can change in any version.
 
-mod answers;
+mod fixed_types;
 
-pub use answers::{
-    Answers, Csr, Ids, aari, add_sorted_f64, add_sorted_i32, add_sorted_i64, ari, gram_f32, gram_f32_of_f64, gram_f64,
-    gram_f64_of_f32, pairs_of_csr_i32, pairs_of_csr_i64, planted_quadruplets, planted_triplets, purity, square_f32,
-    square_f32_of_i32, square_f64, square_f64_of_i32, square_i32, square_i64, square_i64_of_i32,
+pub use fixed_types::{
+    AnyComparisons, Csr, Ids, aari, add_sorted_f64, add_sorted_i32, add_sorted_i64, ari, gram_f32, gram_f32_of_f64,
+    gram_f64, gram_f64_of_f32, pairs_of_csr_i32, pairs_of_csr_i64, planted_quadruplets, planted_triplets, purity,
+    square_f32, square_f32_of_i32, square_f64, square_f64_of_i32, square_i32, square_i64, square_i64_of_i32,
 };
 
 pub use crate::agglomerate::naive::naive;

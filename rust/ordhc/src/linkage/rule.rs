@@ -74,8 +74,8 @@ pub(crate) trait Update: Sync {
     /// The numbers of a merge that [`Update::fold`] needs, computed once for all third clusters.
     type Merge: Copy + Send + Sync;
 
-    /// What the rule stores for two clusters. Code that needs only this type is compiled once for all rules that
-    /// store the same.
+    /// The kind of the values that the rule stores. Code that needs only this type is compiled once for all rules that
+    /// store the same kind.
     type Stored: Stored;
 
     /// See [`Stored::SUMS`].
@@ -116,7 +116,7 @@ pub(crate) trait Update: Sync {
     }
 }
 
-/// What a rule stores for two clusters: similarities or sums.
+/// The kind of the value that a rule stores for two clusters: a similarity, or a sum of similarities.
 pub(crate) trait Stored: Sync {
     /// True if the rule stores the sum of the similarities over all pairs of members, instead of the mean. The
     /// similarity of clusters i and k is then `sum / (n_i n_k)`.

@@ -63,7 +63,7 @@ impl<'a> Ids<'a> {
 
 /// Triplets or quadruplets.
 #[derive(Debug)]
-pub enum Answers<'a> {
+pub enum AnyComparisons<'a> {
     /// Comparisons of three leaves.
     Three(Triplets<'a>),
     /// Comparisons of four leaves.
@@ -73,7 +73,7 @@ pub enum Answers<'a> {
 /// Defines methods that call a function with the comparisons.
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $comparisons:ident => $value:expr;)*) => {
-        impl Answers<'_> {$(
+        impl AnyComparisons<'_> {$(
             $(#[$doc])*
             pub fn $name(&self, $($argument: $type),*) -> $result {
                 match self {
