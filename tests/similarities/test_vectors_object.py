@@ -30,7 +30,7 @@ def test_names():
     assert ordhc.Vectors(frame, names[::-1]).names == tuple(names[::-1])
     assert ordhc.Vectors(pandas.DataFrame({"who": names, "x": X[:, 0]})).names == tuple(names)
     assert ordhc.Vectors(X).names is None
-    with pytest.raises(InputError, match="2 names for 30 leaves"):
+    with pytest.raises(InputError, match="names has 2 entries for 30 leaves"):
         ordhc.Vectors(X, ["a", "b"])
     with pytest.raises(InputError, match="the name 'a' occurs twice"):
         ordhc.Vectors(X[:2], ["a", "a"])
