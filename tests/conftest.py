@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from ordhc import _workers
 from ordhc.plugins import registry
@@ -16,8 +16,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Every run tries the same 60 examples, however slow the machine.
 # `--hypothesis-profile anew` tries 100 others.
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("anew", deadline=None)
+# A busy machine may draw examples slowly.
+_CHECKS = [HealthCheck.too_slow]
+settings.register_profile(
+    "same", deadline=None, derandomize=True, max_examples=60, suppress_health_check=_CHECKS
+)
+settings.register_profile("anew", deadline=None, suppress_health_check=_CHECKS)
 settings.load_profile("same")
 
 # Executors get work in tests, although it is little.
