@@ -79,9 +79,9 @@ def telling(folder):
 @pytest.mark.parametrize(
     ("prepared", "most"),
     [
-        (in_command, 150),
-        (clustering, 75),
-        (drawing, 55),
+        (in_command, 145),
+        (clustering, 66),
+        (drawing, 49),
         (asking, 27),
         (telling, 17),
     ],

@@ -585,7 +585,7 @@ def drawn_posterior(
     if repeats is not None:
         repeats = _checks.choice("repeats", repeats, REPEATS)
     how = (chains, sweeps, burn_in, _KEPT, seed, lengths)
-    given = with_groups(data, group, unit)
+    given = data if group is None and unit is None else with_groups(data, group, unit)
     again = repeats_of(data if unit == "answer" else given) if repeats != "new" else None
     are_same = again is not None and (repeats == "same" or again.look_the_same)
     found, note = None, None
@@ -631,8 +631,8 @@ def _sampled(
     order = canonical_order(data)
     fitting = in_order(data, order)
     plan = Plan.of(data, method=fast_method(data))
-    start, unanswered = of_answered(plan, in_units(fitting)[0], progress=part(progress, 0, 0.1))
-    told = part(progress, 0.1, 0.9)
+    beginning, told = part(progress, 0, 0.1), part(progress, 0.1, 0.9)
+    start, unanswered = of_answered(plan, in_units(fitting)[0], progress=beginning)
     known = people_of(fitting)
     people = None if known is None else known[1]
     if known is not None:

@@ -96,8 +96,8 @@ def by_matrix(
         # The linkage overwrites these similarities, so memory for one matrix is enough.
         multiplying = part(building, 0.5, 1)
         pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
-    # The linkage may overwrite a matrix that ordhc made, but a plugin may still use a matrix that it made.
-    overwrite = own is not None or registry.is_builtin(build)
+    # The linkage may overwrite the matrix, unless moves need it, or a plugin made it and may still use it.
+    overwrite = plan.refine != "dasgupta" and (own is not None or registry.is_builtin(build))
     tree = of_pairs(plan, pairs, initial, merging, overwrite=overwrite)
     tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
     return _with_own(tree, own)
@@ -118,7 +118,7 @@ def of_pairs(
         initial,
         progress,
         dissimilarity=less_is_closer,
-        overwrite=overwrite and pairs.dtype == np.float64 and plan.refine != "dasgupta",
+        overwrite=overwrite and pairs.dtype == np.float64,
     )
 
 

@@ -29,9 +29,10 @@ def adds(
 
     Each comparison adds its weight to the closer pair, and subtracts its weight from the farther pair.
     """
-    data, has_lengths = less_lengths(data, lengths)
-    if has_lengths:
-        float_type(dtype)
+    if lengths is not False:
+        data, has_lengths = less_lengths(data, lengths)
+        if has_lengths:
+            float_type(dtype)
     return _ordhc.adds(data.rows, data.weights, data.n_leaves, layout, dtype, progress)
 
 
