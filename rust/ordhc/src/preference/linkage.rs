@@ -203,23 +203,27 @@ fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
 /// preference is not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
-    let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];
-    let pairs = || {
-        let of = |(at, &p): (usize, &usize)| slots.active[at + 1..].iter().map(move |&q| (p, q));
-        slots.active.iter().enumerate().flat_map(of)
-    };
+    let value = |start: usize, p: usize, q: usize| totals[start.wrapping_add(q)] * inverse[p] * inverse[q];
     let mut largest = f64::NEG_INFINITY;
-    for (p, q) in pairs() {
-        let value = value(p, q);
-        if !value.is_finite() {
-            *size = f64::INFINITY;
-            return (p, q, value);
+    for (at, &p) in slots.active.iter().enumerate() {
+        let start = slots.starts[p];
+        for &q in &slots.active[at + 1..] {
+            let value = value(start, p, q);
+            if !value.is_finite() {
+                *size = f64::INFINITY;
+                return (p, q, value);
+            }
+            largest = largest.max(value);
+            *size = size.max(value.abs());
         }
-        largest = largest.max(value);
-        *size = size.max(value.abs());
     }
-    let (p, q) = pairs().find(|&(p, q)| value(p, q) >= largest - TIE * *size).expect("the largest is there");
-    (p, q, value(p, q))
+    let bar = largest - TIE * *size;
+    let first = |(at, &p): (usize, &usize)| {
+        let mut others = slots.active[at + 1..].iter();
+        others.find(|&&q| value(slots.starts[p], p, q) >= bar).map(|&q| (p, q))
+    };
+    let (p, q) = slots.active.iter().enumerate().find_map(first).expect("the largest is there");
+    (p, q, value(slots.starts[p], p, q))
 }
 
 #[cfg(test)]

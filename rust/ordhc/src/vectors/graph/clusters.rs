@@ -117,7 +117,7 @@ impl Clusters {
         if self.weights.is_empty() { 1.0 } else { f64::from(self.weights[at][of_sample]) }
     }
 
-    pub(super) fn similarities(&self, a: usize, others: &mut dyn Iterator<Item = usize>, out: &mut [f64]) {
+    pub(super) fn similarities(&self, a: usize, others: impl Iterator<Item = usize>, out: &mut [f64]) {
         wide!(for (out, b) in out.iter_mut().zip(others) {
             // Order the two clusters, because rounding could make their similarity depend on the order.
             *out = self.between(a.min(b), a.max(b));
@@ -126,7 +126,7 @@ impl Clusters {
 
     pub(super) fn similarity(&self, a: usize, b: usize) -> f64 {
         let mut out = [0.0];
-        self.similarities(a, &mut std::iter::once(b), &mut out);
+        self.similarities(a, std::iter::once(b), &mut out);
         out[0]
     }
 

@@ -74,7 +74,7 @@ fn write_above(
             Some(members) => members.write_above(clusters, own, rows, stride),
             None => own.zip(rows.chunks_mut(stride)).for_each(|(at, row)| {
                 let after = names[at + 1..].iter().map(|&name| name as usize);
-                clusters.similarities(names[at] as usize, &mut { after }, &mut row[at + 1..n]);
+                clusters.similarities(names[at] as usize, after, &mut row[at + 1..n]);
             }),
         }
         monitor.advance(steps / tiles as u64)

@@ -344,7 +344,7 @@ impl Scratch {
         self.stale.extend((0..links.len()).filter(|&link| links[link].similarity.is_nan()));
         self.values.resize(self.stale.len(), 0.0);
         let others = self.stale.iter().map(|&link| names[links[link].to as usize] as usize);
-        clusters.similarities(names[at] as usize, &mut { others }, &mut self.values);
+        clusters.similarities(names[at] as usize, others, &mut self.values);
         for (&link, &value) in self.stale.iter().zip(&self.values) {
             links[link].similarity = value;
         }
