@@ -43,7 +43,7 @@ demo: $(STAMPS)/package ## Set everything up (three minutes, once) and cluster 1
 	$(BIN)/ordhc demo --output-dir demo
 
 # The compiler's front end uses one core, so the unit tests are compiled while the Python tests run.
-test: ## Set everything up and run the tests (a quarter of an hour; up to thirteen minutes after `make demo`); ROOM=io: one room's
+test: ## Set everything up and run the tests (twelve minutes; ten after `make demo`); ROOM=io: one room's
 ifeq ($(strip $(ROOM)),)
 	$(MAKE) --jobs=2 unit-test python-test engine-test
 else
@@ -76,7 +76,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 python-test: $(STAMPS)/tests
 ifeq ($(strip $(ROOM)),)
-	$(call say,Running the Python tests: up to thirteen minutes with those of the plugins)
+	$(call say,Running the Python tests: about eight minutes with those of the plugins)
 else
 	$(call say,Running the Python tests of $(ROOM))
 endif
