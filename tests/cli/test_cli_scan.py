@@ -67,7 +67,8 @@ def printed(capsys, *arguments):
     return found
 
 
-# What is computed does not depend on the format: each way is tried with one, and one with all.
+# Results do not depend on the format of files, so each set of options is tried with one format only, and one
+# set with all formats.
 OPTIONS = [
     ["--method", "adds3-al"],
     ["--method", "adds3-al+spr", "--n-clusters", "3"],

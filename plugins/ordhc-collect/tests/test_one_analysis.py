@@ -25,7 +25,7 @@ from support.processes import command_here
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
 
-#: What reports tell beside the tree is not compared here.
+#: This test does not compare the parts of reports that describe anything else than the tree.
 QUICK = ("--folds", "2", "--no-structure")
 METHODS = ("--method", "adds3-al+spr", "--method", "posterior-al")
 

@@ -48,7 +48,6 @@ __all__ = [
     "overwritable",
     "quoted",
     "remedied",
-    "with_remedy",
     "seed",
     "shows_options",
     "square",
@@ -57,5 +56,6 @@ __all__ = [
     "unknown_option",
     "whole",
     "whole_numbers",
+    "with_remedy",
     "words",
 ]

@@ -202,7 +202,7 @@ class Contents:
     def reading(self, *, may_be_closed: bool = False) -> Iterator[None]:
         """Read the current state of the file before the block; no other thread changes it during the block.
 
-        With `may_be_closed` the block sees the last state in memory if the file was closed.
+        If the file was closed and `may_be_closed` is True, the block sees the last state that is in memory.
         """
         with self._lock:
             if not (self._is_in_transaction or (may_be_closed and self._is_closed)):

@@ -218,9 +218,7 @@ def finish(
         summary["bootstrap"] = _summarise_bootstrap(resampled)
     write_outputs(tree, outputs, plots, given["labels"], flat, html)
     if resampled is not None and consensus is not None:
-        from ordhc.io import write_tree
-
-        write_tree(resampled.consensus, consensus)
+        write_outputs(resampled.consensus, (consensus,), (), None, None)
     if given["as_json"]:
         emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
     elif "-" not in outputs and not given["quiet"]:

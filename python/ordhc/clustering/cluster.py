@@ -153,7 +153,8 @@ def cluster(
         method = fast_method(data)
     plan = Plan.of(data, method, similarity=similarity, linkage=linkage, **parameters)
     if isinstance(data, Triplets | Quadruplets):
-        warn_of_cost(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
+        remedy = f"{fast_method(data)!r} takes less"
+        warn_of_cost(plan.title, data, plan.seconds(data), remedy)
     tree, unanswered = fit(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress
     )
@@ -177,9 +178,7 @@ def fit(
         return fit_scan(plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
     data = fitting(data, plan.accepts, plan.title)
     n, names, are_vectors = data.n_leaves, data.names, isinstance(data, Vectors)
-    initial = initial_clusters
-    if initial is not None:
-        initial = _checks.labels("initial_clusters", initial, n)
+    initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     if are_vectors:
         _check_vectors(plan, data, initial)

@@ -541,8 +541,9 @@ def posterior(
     """
     progress = _checks.callback("progress", progress)
     if isinstance(data, Triplets | Quadruplets):
-        seconds = seconds_of(data, *_checked_length(len(data), chains, sweeps))
-        memory = _BYTES_OF_ROW * len(data) + _BYTES_OF_PAIR * data.n_leaves**2
+        m = len(data)
+        seconds = seconds_of(data, *_checked_length(m, chains, sweeps))
+        memory = _BYTES_OF_ROW * m + _BYTES_OF_PAIR * data.n_leaves**2
         remedy = "fewer sweeps= or chains= take less time, and cluster(method='adds3-al') less of both"
         warn_of_cost("posterior", data, seconds, remedy, memory=memory)
     found, unanswered = drawn_posterior(
@@ -585,7 +586,7 @@ def drawn_posterior(
     if repeats is not None:
         repeats = _checks.choice("repeats", repeats, REPEATS)
     how = (chains, sweeps, burn_in, _KEPT, seed, lengths)
-    given = data if group is None and unit is None else with_groups(data, group, unit)
+    given = with_groups(data, group, unit)
     again = repeats_of(data if unit == "answer" else given) if repeats != "new" else None
     are_same = again is not None and (repeats == "same" or again.look_the_same)
     found, note = None, None
@@ -606,8 +607,8 @@ def drawn_posterior(
     settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
     if are_same:
         settings["linkage_parameters"]["repeats"] = "same"
-    found.dendrogram = replaced(found.dendrogram, settings=settings)
     warn_unmixed(found._states())
+    found.dendrogram = replaced(found.dendrogram, settings=settings)
     if progress is not None:
         progress(1.0)
     return found, unanswered

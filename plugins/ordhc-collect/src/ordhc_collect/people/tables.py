@@ -211,7 +211,7 @@ class Tables:
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Store the status that `Session.tell` returned for an answer."""
+        """Store the status of an answer: the result of `Session.tell`, such as "taken"."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )
