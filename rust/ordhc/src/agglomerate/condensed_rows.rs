@@ -59,11 +59,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         let monitor = doubts.monitor();
         if self.worthwhile(pairs) {
             entered!(triangle_round_of_input);
-            let new_sizes = self.log(pairs, nearest, merges, monitor)?;
-            let mut values = std::mem::take(&mut self.values);
-            let nearest = self.round(pairs, &new_sizes).run(given, &mut values, monitor)?;
-            self.values = values;
-            self.keep(pairs, new_sizes);
+            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run(given, values, monitor);
+            let nearest = self.merge_pairs(pairs, nearest, merges, monitor, run)?;
             self.rounds(Some(nearest), merges, doubts)
         } else {
             entered!(triangle_of_input);
@@ -105,42 +102,34 @@ impl<'a, U: Update> CondensedRows<'a, U> {
             if !self.worthwhile(&pairs) {
                 return Ok(());
             }
-            let new_sizes = self.log(&pairs, &nearest, merges, monitor)?;
-            let mut values = std::mem::take(&mut self.values);
-            let result = self.round(&pairs, &new_sizes).run_in_place(k, &mut values, &mut spare, monitor);
-            self.values = values;
-            known = Some(result?);
-            self.keep(&pairs, new_sizes);
+            let run = |round: &Round<'_, U>, values: &mut [f64]| round.run_in_place(k, values, &mut spare, monitor);
+            known = Some(self.merge_pairs(&pairs, &nearest, merges, monitor, run)?);
         }
     }
 
-    fn log(
-        &self,
+    /// Merges `pairs` in a round. `run` writes the condensed matrix after the merges to the given memory, and returns the
+    /// nearest cluster of each cluster.
+    fn merge_pairs(
+        &mut self,
         pairs: &Pairs,
         nearest: &[Nearest],
         merges: &mut Vec<RawMerge>,
         monitor: &Monitor,
-    ) -> Result<Vec<f64>> {
-        for (i, j) in pairs.iter() {
-            let similarity = nearest[i].similarity;
-            merges.push(RawMerge { i: self.clusters[i], j: self.clusters[j], similarity });
-            monitor.advance(self.clusters.len() as u64)?;
-        }
-        Ok(pairs.sizes(&self.sizes))
-    }
-
-    fn round<'r>(&'r self, pairs: &'r Pairs, new_sizes: &'r [f64]) -> Round<'r, U> {
+        run: impl FnOnce(&Round<'_, U>, &mut [f64]) -> Result<Vec<Nearest>>,
+    ) -> Result<Vec<Nearest>> {
         entered!(triangle_rounds);
-        let Self { update, sizes, clusters, tolerance, .. } = self;
-        Round { update: *update, pairs, sizes, new_sizes, clusters, tolerance: *tolerance }
-    }
-
-    fn keep(&mut self, pairs: &Pairs, new_sizes: Vec<f64>) {
-        self.clusters = pairs.left().map(|slot| self.clusters[slot]).collect();
-        self.sizes = new_sizes;
-        for (slot, &cluster) in self.clusters.iter().enumerate() {
-            self.slots[cluster] = slot;
+        let Self { update, values, sizes, clusters, slots, tolerance } = self;
+        for (i, j) in pairs.iter() {
+            merges.push(RawMerge { i: clusters[i], j: clusters[j], similarity: nearest[i].similarity });
+            monitor.advance(clusters.len() as u64)?;
         }
+        let new_sizes = pairs.sizes(sizes);
+        let round = Round { update: *update, pairs, sizes, new_sizes: &new_sizes, clusters, tolerance: *tolerance };
+        let found = run(&round, values)?;
+        *clusters = pairs.left().map(|slot| clusters[slot]).collect();
+        *sizes = new_sizes;
+        clusters.iter().enumerate().for_each(|(slot, &cluster)| slots[cluster] = slot);
+        Ok(found)
     }
 
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
@@ -167,6 +156,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     pub(super) fn into_square(self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
         let sizes = kept.iter().map(|&slot| self.sizes[slot]).collect();
+        debug_assert!(kept.len() <= self.square_fits());
         let values = to_square(self.values, self.clusters.len(), &kept, monitor)?;
         Ok(Similarities { values, names: active.to_vec(), sizes })
     }

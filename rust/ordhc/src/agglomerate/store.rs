@@ -28,12 +28,6 @@ impl Store<'_> {
     }
 }
 
-impl Default for Store<'_> {
-    fn default() -> Self {
-        Self::Borrowed(&mut [])
-    }
-}
-
 impl Deref for Store<'_> {
     type Target = [f64];
 
