@@ -208,7 +208,7 @@ def test_files_that_are_refused(tmp_path):
             ordhc.Session(tmp_path / "b")
         return str(caught.value)
 
-    from ordhc.asking.schema import FORMAT, setting_rows
+    from ordhc.asking.store import FORMAT, setting_rows
 
     kept = {"format": FORMAT + 1, "n_leaves": 7, "names": NAMES, "learner": {}}
     total = setting_rows(kept)[0][2]

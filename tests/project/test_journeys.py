@@ -1,35 +1,15 @@
 """Common calls do not jump between many files, so that a reader can follow them."""
 
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ordhc
 from ordhc.cli import group
+from support.journeys import Journey
 
 NAMES = [f"item{leaf}" for leaf in range(20)]
-FOLDER = str(Path(ordhc.__file__).parent)
-
-
-class Journey:
-    """Counts how often a Python function of ordhc is called that is in another file than the one before."""
-
-    def __enter__(self):
-        self.changes, self.file = -1, None
-        sys.setprofile(self.note)
-        return self
-
-    def note(self, frame, event, _):
-        file = frame.f_code.co_filename
-        if event == "call" and file.startswith(FOLDER) and file != self.file:
-            self.changes += 1
-            self.file = file
-
-    def __exit__(self, *_):
-        sys.setprofile(None)
 
 
 def answers():
@@ -79,17 +59,17 @@ def telling(folder):
 @pytest.mark.parametrize(
     ("prepared", "most"),
     [
-        (in_command, 145),
-        (clustering, 66),
-        (drawing, 49),
-        (asking, 27),
-        (telling, 17),
+        (in_command, 118),
+        (clustering, 57),
+        (drawing, 42),
+        (asking, 16),
+        (telling, 15),
     ],
     ids=["ordhc cluster", "cluster", "posterior", "ask", "tell"],
 )
 def test_calls_stay_in_few_files(tmp_path, prepared, most):
     call = prepared(tmp_path)
     call()
-    with Journey() as journey:
+    with Journey(ordhc) as journey:
         call()
     assert 0 < journey.changes <= most

@@ -13,7 +13,7 @@ import threading
 import time
 
 import pytest
-from ordhc_collect.people.clock import Clock
+from ordhc_collect.people.study_state import Clock
 from ordhc_collect.simulate.client import Browser, fields_of
 from studies import Client, Server, make_study, number_of, title_of
 

@@ -9,8 +9,7 @@ import stat
 import pytest
 from click.testing import CliRunner
 from ordhc_collect.command import collect
-from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.study_state import StudyState
+from ordhc_collect.people.study_state import Clock, StudyState
 from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.server import opened

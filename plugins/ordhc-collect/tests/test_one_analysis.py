@@ -6,12 +6,12 @@ import json
 import sqlite3
 
 import numpy as np
+import ordhc_collect
 import pytest
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.analysis.summary import summarise
-from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.state import INSTRUCTIONS, TRIALS, Measured
-from ordhc_collect.people.study_state import StudyState
+from ordhc_collect.people.study_state import Clock, StudyState
 from ordhc_collect.people.tables import reading
 from ordhc_collect.simulate.crowd import SimulatedPerson
 from ordhc_collect.study.reading import read_study
@@ -20,6 +20,7 @@ from studies import make_study
 
 import ordhc
 from ordhc.errors import SkippedRowsWarning
+from support.journeys import Journey
 from support.processes import command_here
 
 RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
@@ -49,6 +50,20 @@ def take_part(state, name, answer, per_person, seconds):
             person = state.answer(who, trial.number, trial.attempt, choice, Measured(seconds))
     with state.session.transaction():
         state.step(who, person.stage, {})
+
+
+def test_an_answer_on_the_web_does_not_jump_between_many_files(tmp_path):
+    found, data = read_study(make_study(tmp_path, 12, per_person=10)), tmp_path / "study.ordhc"
+    with opened(found, data) as (_, session):
+        state = StudyState(found, session, data, Clock())
+        with session.transaction():
+            who = state.join("puid", "ann", "en").id
+            person = state.step(who, INSTRUCTIONS, {})
+        for _ in range(3):
+            number, attempt = person.trial.number, person.trial.attempt
+            with Journey(ordhc, ordhc_collect) as journey, session.transaction():
+                person = state.answer(who, number, attempt, 1, Measured(2.0))
+            assert 0 < journey.changes <= 53
 
 
 @pytest.fixture(scope="module")

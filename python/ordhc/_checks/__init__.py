@@ -24,7 +24,7 @@ from ordhc._checks.scalars import (
     whole,
     words,
 )
-from ordhc._checks.signatures import shows_options
+from ordhc._checks.signatures import read_only, shows_options
 
 __all__ = [
     "LeafNumbers",
@@ -47,6 +47,7 @@ __all__ = [
     "on_one_line",
     "overwritable",
     "quoted",
+    "read_only",
     "remedied",
     "seed",
     "shows_options",

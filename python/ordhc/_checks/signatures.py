@@ -1,12 +1,18 @@
-"""Show the options that a function takes as `**options` in the function's signature."""
+"""Signatures of functions with `**options`, and fields that users can read but not set."""
 
 from collections.abc import Callable
 from inspect import Parameter, signature
+from operator import attrgetter
 from typing import Any, TypeVar
 
-__all__ = ["shows_options"]
+__all__ = ["read_only", "shows_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def read_only(attribute: str, doc: str) -> Any:
+    """Return a property that reads an attribute, such as "_tree.n_leaves", without a Python call."""
+    return property(attrgetter(attribute), doc=doc)
 
 
 def shows_options(options: type) -> Callable[[_F], _F]:

@@ -24,7 +24,7 @@ from ordhc.plugins.names import Linkage
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram, from_engine, replaced, with_annotations
-from ordhc.tree.settings import made_by, settings_of
+from ordhc.tree.settings import made_by
 
 __all__ = ["linkage", "merged_by"]
 
@@ -386,4 +386,4 @@ def merged_by(
 
 @lru_cache(maxsize=64)
 def _annotations(name: str) -> Annotations:
-    return Annotations(settings=settings_of(made_by(linkage=name)))
+    return Annotations(settings=made_by(linkage=name))

@@ -32,9 +32,8 @@ from ordhc._progress import Progress
 from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import ADDED, GONE, RETIRED, BrokenError, Event, as_rows
 from ordhc.asking.log import Log
-from ordhc.asking.schema import damaged
 from ordhc.asking.session_learner import uses_any_answer
-from ordhc.asking.store import Store
+from ordhc.asking.store import Store, damaged
 from ordhc.errors import InputError
 
 __all__ = ["Contents", "Leases"]
@@ -102,8 +101,6 @@ class Contents:
 
     def _refresh(self, version: int, progress: Progress | None = None) -> None:
         """Read the events that other processes wrote; `version` is the file's `Store.version`."""
-        if not self._is_stale and version == self._version:
-            return
         was_stale, self._is_stale = self._is_stale, True
         generation = self.store.state("forgotten")
         if generation != self._generation:
@@ -207,7 +204,8 @@ class Contents:
         with self._lock:
             if not (self._is_in_transaction or (may_be_closed and self._is_closed)):
                 self.store.rollback()
-                self._refresh(self.store.version())
+                if (version := self.store.version()) != self._version or self._is_stale:
+                    self._refresh(version)
             yield
 
     @contextmanager
@@ -225,7 +223,8 @@ class Contents:
                 self._has_failed = False
                 return
             try:
-                self._refresh(self.store.begin())
+                if (version := self.store.begin()) != self._version or self._is_stale:
+                    self._refresh(version)
                 self._is_stale = True
                 if not self._has_written:
                     self._skip_lost_numbers()
@@ -289,8 +288,8 @@ class Contents:
                 progress((start + len(some)) / len(events))
 
     def lease(self, numbers: Sequence[int], who: str, until: float) -> None:
-        self.store.lease(numbers, who, until)
         self.leases.add(numbers, who, until)
+        self.store.lease(numbers, who, until)
 
     def release(self, numbers: Iterable[int]) -> None:
         if leased := self.leases.drop(numbers):

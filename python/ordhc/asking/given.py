@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import check_questions
-from ordhc.asking.methods import BY_PERSON, Method, Robust
+from ordhc.asking.methods import BY_PERSON, Method
 from ordhc.errors import InputError
 
 __all__ = [
@@ -119,9 +119,6 @@ def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[f
     An entry is None if the `p` of the learner applies. The result is None if the reliability of the person
     applies to all answers.
     """
-    is_by_person = isinstance(method, Robust) and method.p == BY_PERSON
-    if p is None:
-        return None if is_by_person else [None] * m
     if not method.weighs or repeat != 1:
         raise InputError(DOES_NOT_WEIGH)
     if isinstance(p, str):
@@ -169,6 +166,6 @@ def checked_told(
     return Told(
         asked,
         verdicts,
-        [None] * m if times is None else [None if np.isnan(x) else x for x in times.tolist()],
+        [None] * m if times is None else np.where(np.isnan(times), np.array(None), times).tolist(),
         [None] * m if chosen is None else chosen.tolist(),
     )

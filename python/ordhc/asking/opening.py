@@ -14,10 +14,9 @@ from ordhc.asking.events import ADDED, RETIRED
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.prior import read_prior
-from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.session_learner import new_learner
 from ordhc.asking.settings import as_method, kept_settings
-from ordhc.asking.store import Store, create
+from ordhc.asking.store import FORMAT, Store, create, damaged
 from ordhc.errors import InputError
 from ordhc.io.paths import brief
 from ordhc.tree.dendrogram import Dendrogram

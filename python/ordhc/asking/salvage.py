@@ -20,9 +20,18 @@ from ordhc.asking.events import ANSWER, LOST, PASSED, UNDO, USE, BrokenError, Ev
 from ordhc.asking.log import Log
 from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
-from ordhc.asking.schema import EARLIER, FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.settings import from_settings
-from ordhc.asking.store import Store, copied, create
+from ordhc.asking.store import (
+    EARLIER,
+    FORMAT,
+    KEYS,
+    Store,
+    checked_settings,
+    copied,
+    create,
+    foreign_schema,
+    sum_of,
+)
 from ordhc.asking.watch import Watch
 from ordhc.errors import InputError
 

@@ -192,7 +192,7 @@ def cluster(
     if numbers is not None:
         cluster_numbers(numbers)
         return
-    workers = click.get_current_context().with_resource(executor_of(executor))
+    workers = None if executor is None else click.get_current_context().with_resource(executor_of(executor))
     scanned = {"memory": memory, "spill": spill, "executor": workers, "resume": resume}
     asked: dict[str, Any] = {"method": method, "similarity": similarity, "linkage": linkage}
     if bootstrap is not None and not is_several(file):

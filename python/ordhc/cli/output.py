@@ -138,7 +138,7 @@ def check_outputs(
     targets = [
         *outputs,
         *plots,
-        *(path for path in (labels, consensus, html) if path),
+        *filter(None, (labels, consensus, html)),
         *(["-"] if as_json else []),
     ]
     check_outputs_apart(targets, inputs)

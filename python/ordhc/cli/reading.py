@@ -234,13 +234,14 @@ def read_comparisons(
             )
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)
+    asked = _asked(reading)
     if is_several(path):
-        return _scanned(path, reading, scanned or {}, progress)
-    asked, source = _asked(reading), _spooled() if path == "-" else path
+        return _scanned(path, asked, scanned or {}, progress)
+    source = _spooled() if path == "-" else path
     if isinstance(source, str) and (
         is_asked_for or (takes is not None and is_large(source, asked) and takes(scan_of(source, asked)))
     ):
-        return _scanned(source, reading, scanned or {}, progress)
+        return _scanned(source, asked, scanned or {}, progress)
     with _left_out():
         return answers_of_file(source, asked, progress=progress)
 
@@ -281,17 +282,18 @@ def _asked(reading: dict[str, Any]) -> Any:
     )
 
 
-def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progress: Any) -> Any:
+def _scanned(path: str, asked: Any, means: Mapping[str, Any], progress: Any) -> Any:
+    from dataclasses import replace
+
     from ordhc.io.paths import masked
     from ordhc.io.scan import scan_of
 
-    by_name = reading.pop("by_name", False)
     with _left_out():
-        found = scan_of(path, _asked(reading), **means)
+        found = scan_of(path, replace(asked, by_name=False), **means)
         if (report := found.surveying(progress)) is not None:
             report(1.0)
         survey = found.survey
-    if by_name and not survey.has_names:
+    if asked.by_name and not survey.has_names:
         raise InputError(
             "has ids, but the tree's leaves have names; give --names FILE with the name of each id",
             path=masked(path),
@@ -410,7 +412,7 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
     from ordhc.io.scan import is_several
 
     names = reading["names"]
-    inside = [] if is_remote(path) else files_in(path) if is_several(path) else [path]
+    inside = [path] if not is_several(path) else [] if is_remote(path) else files_in(path)
     return (
         *inside,
         None if names is None else str(names_file(names)[0]),

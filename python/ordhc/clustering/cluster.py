@@ -178,7 +178,7 @@ def fit(
         return fit_scan(plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress)
     data = fitting(data, plan.accepts, plan.title)
     n, names, are_vectors = data.n_leaves, data.names, isinstance(data, Vectors)
-    initial = _checks.labels("initial_clusters", initial_clusters, n)
+    initial = None if initial_clusters is None else _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     if are_vectors:
         _check_vectors(plan, data, initial)

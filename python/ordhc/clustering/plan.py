@@ -143,7 +143,7 @@ class Plan:
         return self.linkage.data if self.similarity is None else self.similarity.data
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Mapping[str, Any]:
         """The method, similarity, linkage, objective and their parameters, as in `Dendrogram.settings`."""
         return made_by(
             method=self.method,

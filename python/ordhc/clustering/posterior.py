@@ -542,7 +542,7 @@ def posterior(
     progress = _checks.callback("progress", progress)
     if isinstance(data, Triplets | Quadruplets):
         m = len(data)
-        seconds = seconds_of(data, *_checked_length(m, chains, sweeps))
+        seconds = seconds_of(data, *_checked_length(chains, sweeps))
         memory = _BYTES_OF_ROW * m + _BYTES_OF_PAIR * data.n_leaves**2
         remedy = "fewer sweeps= or chains= take less time, and cluster(method='adds3-al') less of both"
         warn_of_cost("posterior", data, seconds, remedy, memory=memory)
@@ -575,12 +575,13 @@ def drawn_posterior(
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
-    chains, sweeps = _checked_length(len(data.rows), chains, sweeps)
+    chains, sweeps = _checked_length(chains, sweeps)
+    seed = _checks.seed(seed)
+    lengths = _checks.flag("lengths", lengths)
+    sweeps = sweeps_for(len(data.rows)) if sweeps is None else sweeps
     burn_in = sweeps // 3 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
         raise InputError(f"burn_in = {burn_in} must be less than sweeps = {sweeps}")
-    seed = _checks.seed(seed)
-    lengths = _checks.flag("lengths", lengths)
     if unit is not None:
         unit = _checks.choice("unit", unit, UNITS)
     if repeats is not None:
@@ -603,23 +604,20 @@ def drawn_posterior(
         are_same = False
     found.notes += (note,) if note else ()
     found._how = {"lengths": lengths, "repeats": "same" if are_same else "new"}
-    settings = made_by(method="posterior-al", linkage="posterior-al")
-    settings["linkage_parameters"] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
+    parameters: dict[str, Any] = {"chains": chains, "sweeps": sweeps, "seed": seed, "lengths": lengths}
     if are_same:
-        settings["linkage_parameters"]["repeats"] = "same"
-    warn_unmixed(found._states())
+        parameters["repeats"] = "same"
+    settings = made_by(method="posterior-al", linkage="posterior-al", linkage_parameters=parameters)
     found.dendrogram = replaced(found.dendrogram, settings=settings)
+    warn_unmixed(found._states())
     if progress is not None:
         progress(1.0)
     return found, unanswered
 
 
-def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
-    sweeps = sweeps_for(m) if sweeps is None else sweeps
-    return (
-        _checks.whole("chains", chains, at_least=1, at_most=1_000),
-        _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000),
-    )
+def _checked_length(chains: Any, sweeps: Any) -> tuple[int, int | None]:
+    chains = _checks.whole("chains", chains, at_least=1, at_most=1_000)
+    return chains, None if sweeps is None else _checks.whole("sweeps", sweeps, at_least=1, at_most=1_000_000)
 
 
 def _sampled(

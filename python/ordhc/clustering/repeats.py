@@ -33,18 +33,16 @@ class Repeats:
         answered the same question before; people who are unknown count as one person.
     n_changed
         The number of answers that differ from the most frequent answer of their person to the question.
+    look_the_same
+        True if answers hardly ever change when questions are repeated.
     shares
         (m,) the weight of each row if all answers of a person to a question count as one.
     """
 
     repeats: NDArray[np.int64]
     n_changed: int
+    look_the_same: bool
     shares: NDArray[np.float64]
-
-    @property
-    def look_the_same(self) -> bool:
-        """True if answers hardly ever change when questions are repeated."""
-        return len(self.repeats) >= _FEWEST and self.n_changed <= _CHANGED * len(self.repeats)
 
     def note(self, likely: NDArray[np.float64]) -> str | None:
         """Return a note that repeated answers of a person count once, or None.
@@ -84,4 +82,6 @@ def repeats_of(data: Triplets | Quadruplets) -> Repeats:
     is_first[np.unique(asked, return_index=True)[1]] = True
     shares_of_answers = np.ones(int(numbers.max(initial=-1)) + 1)
     shares_of_answers[numbers[first]] = 1 / times[asked]
-    return Repeats(first[~is_first], int((times - commonest).sum()), shares_of_answers[numbers])
+    repeats, n_changed = first[~is_first], int((times - commonest).sum())
+    look_the_same = len(repeats) >= _FEWEST and n_changed <= _CHANGED * len(repeats)
+    return Repeats(repeats, n_changed, look_the_same, shares_of_answers[numbers])

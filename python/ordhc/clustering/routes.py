@@ -70,7 +70,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     tree = merge(data, initial_clusters=initial, progress=before, **plan.linkage_settings)
     if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
         raise PluginError(f"{plan.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
-    return _moved(plan, tree, data, initial, after)
+    return tree if plan.refine is None else _moved(plan, tree, data, initial, after)
 
 
 def by_matrix(
@@ -99,8 +99,9 @@ def by_matrix(
     # The linkage may overwrite the matrix, unless moves need it, or a plugin made it and may still use it.
     overwrite = plan.refine != "dasgupta" and (own is not None or registry.is_builtin(build))
     tree = of_pairs(plan, pairs, initial, merging, overwrite=overwrite)
-    tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
-    return _with_own(tree, own)
+    if plan.refine is not None:
+        tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
+    return tree if own is None else _with_own(tree, own)
 
 
 def of_pairs(
@@ -132,15 +133,14 @@ def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Prog
 def _moved(
     plan: Plan, tree: Dendrogram, data: Any, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    if plan.refine is None or tree.n_leaves < 3:
+    if tree.n_leaves < 3:
         return tree
+    assert plan.refine is not None
     less_is_closer = plan.refine == "dasgupta" and tree.kind == "dissimilarity"
     return refined(tree, data, plan.refine, dissimilarity=less_is_closer, initial=initial, progress=progress)
 
 
-def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
-    if own is None:
-        return tree
+def _with_own(tree: Dendrogram, own: NDArray[np.float64]) -> Dendrogram:
     engine = engine_tree(tree)
     return replaced(tree, engine.with_leaf_heights(_ordhc.leaf_heights(engine, own)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -28,11 +27,6 @@ _TYPES = {"rows": np.int32, "weights": np.float64, "answers": np.int32, "groups"
 _R = TypeVar("_R", bound="Rows")
 
 
-def _read_only(name: str, doc: str) -> Any:
-    # `attrgetter` reads the slot without a call of Python.
-    return property(attrgetter(f"_{name}"), doc=doc)
-
-
 class Rows:
     """Rows of leaf ids, checked once and immutable."""
 
@@ -47,38 +41,38 @@ class Rows:
         "_weights",
     )
 
-    rows: NDArray[Any] = _read_only(
-        "rows",
+    rows: NDArray[Any] = _checks.read_only(
+        "_rows",
         "The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or uint16.",
     )
-    weights: NDArray[np.float64] | None = _read_only(
-        "weights", "The weight of each row, (m,), or None if every row counts once."
+    weights: NDArray[np.float64] | None = _checks.read_only(
+        "_weights", "The weight of each row, (m,), or None if every row counts once."
     )
-    answers: NDArray[np.int32] | None = _read_only(
-        "answers",
+    answers: NDArray[np.int32] | None = _checks.read_only(
+        "_answers",
         """The number of the answer that each row is part of, (m,); None if every row is an answer.
 
         Rows of different groups are parts of different answers, even if their numbers are equal.
         """,
     )
-    groups: NDArray[np.int32] | None = _read_only(
-        "groups",
+    groups: NDArray[np.int32] | None = _checks.read_only(
+        "_groups",
         "The person behind each row, (m,): a number, or an index into `group_names`; None if unknown.",
     )
-    group_names: tuple[str, ...] | None = _read_only(
-        "group_names", "The names of the groups, if `groups` were given as text."
+    group_names: tuple[str, ...] | None = _checks.read_only(
+        "_group_names", "The names of the groups, if `groups` were given as text."
     )
-    adaptive: bool = _read_only(
-        "adaptive",
+    adaptive: bool = _checks.read_only(
+        "_adaptive",
         """True if a learner chose questions by earlier answers.
 
         Such questions are mostly about close leaves, so methods that count answers are biased. By default
         `cluster` therefore uses "posterior-al".
         """,
     )
-    names: tuple[str, ...] | None = _read_only("names", "The names of the leaves, or None.")
-    n_leaves: int = _read_only(
-        "n_leaves", "The number of leaves, including leaves that occur in no comparison."
+    names: tuple[str, ...] | None = _checks.read_only("_names", "The names of the leaves, or None.")
+    n_leaves: int = _checks.read_only(
+        "_n_leaves", "The number of leaves, including leaves that occur in no comparison."
     )
 
     _width: ClassVar[int]

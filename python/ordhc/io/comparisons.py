@@ -38,8 +38,8 @@ def read_in_order(path: Source, asked: Asked, progress: Progress | None) -> Any:
     columns are found by name. All columns of a ranking are items, except those of weights, answers and
     persons.
     """
-    asked = checked(asked)
-    source, suffix, make = name_of(path), suffix_of(path, SUFFIXES), _maker(asked)
+    asked, make = checked(asked), _maker(asked)
+    source, suffix = name_of(path), suffix_of(path, SUFFIXES)
     if is_read_in_blocks(path, suffix):
         parsed = joined(os.fspath(path), asked, part(progress, 0, 0.8))  # type: ignore[arg-type]
         if parsed is not None:
@@ -116,10 +116,10 @@ def checked(asked: Asked) -> Asked:
     names, n_leaves = None if asked.names is None else as_names(asked.names), asked.n_leaves
     return replace(
         asked,
+        items=_columns(asked),
         names=names,
         n_leaves=None if n_leaves is None else _checks.whole("n_leaves", n_leaves, at_least=1),
         ids_from=check_ids_from(asked.ids_from),
-        items=_columns(asked),
         na=tuple(missing_words("na", asked.na, names)),
     )
 

@@ -40,7 +40,7 @@ def opened(path: str) -> IO[bytes]:
 
 def read_bytes(source: Source) -> bytes:
     """Return all bytes of a file, a URL, standard input ("-") or a stream, unpacked if compressed."""
-    name = name_of(source)
+    name, is_url = name_of(source), is_remote(source)
     with reading(name, "a file"):
         if hasattr(source, "read"):
             content = source.read()
@@ -49,7 +49,7 @@ def read_bytes(source: Source) -> bytes:
             if sys.stdin is None or sys.stdin.closed:
                 raise InputError("standard input is closed")
             data = sys.stdin.buffer.read()
-        elif is_remote(source):
+        elif is_url:
             with opened(source if isinstance(source, Remote) else Remote(str(source), {})) as stream:
                 data = stream.read()
         else:

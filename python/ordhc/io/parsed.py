@@ -229,7 +229,7 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
             return f"leaf {quoted(leaf)} occurs twice in {row_shown}"
         return f"the pairs are the same in {row_shown}"
 
-    return wrong, (reason(int(row)) for row in wrong)
+    return wrong, map(reason, wrong.tolist())
 
 
 def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArray[np.intp]:

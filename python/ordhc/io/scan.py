@@ -545,10 +545,10 @@ def is_large(path: str, asked: Asked) -> bool:
     >>> is_large("no_such_file.csv", Asked())
     False
     """
+    if not Path(path).is_file() or Path(path).stat().st_size < LARGE:
+        return False
     options = any(getattr(asked, name) is not None for name in _OF_ONE_FILE)
     if options or asked.kind not in ("triplet", "pairs") or not _has_suffix(path):
-        return False
-    if not Path(path).is_file() or Path(path).stat().st_size < LARGE:
         return False
     known = {name.strip().lower() for name in columns_of_file(path, asked)}
     return not known & {*ANSWERS, *SAMPLERS}
@@ -557,12 +557,12 @@ def is_large(path: str, asked: Asked) -> bool:
 def is_several(path: Any) -> bool:
     if not isinstance(path, str) or path == "-":
         return False
-    if is_remote(path):
-        return is_group(path)
     try:
-        return Path(path).is_dir() or (glob.has_magic(path) and not Path(path).exists())
+        if Path(path).exists():
+            return Path(path).is_dir()
     except OSError:
         return False
+    return is_group(path) if is_remote(path) else glob.has_magic(path)
 
 
 def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:

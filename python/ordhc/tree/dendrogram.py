@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
@@ -18,7 +19,7 @@ from ordhc.tree import newick, orders, rooting, tables
 from ordhc.tree.annotations import Annotations, shown
 from ordhc.tree.node import Node
 from ordhc.tree.pictures import PictureOptions, SavedOptions
-from ordhc.tree.settings import in_words, settings_of
+from ordhc.tree.settings import in_words
 from ordhc.tree.shape import Shape
 
 if TYPE_CHECKING:
@@ -272,10 +273,7 @@ class Dendrogram:
 
     # Shape: parents and children of nodes.
 
-    @property
-    def n_leaves(self) -> int:
-        """The number of leaves."""
-        return self._tree.n_leaves
+    n_leaves: int = _checks.read_only("_tree.n_leaves", "The number of leaves.")
 
     @property
     def parents(self) -> NDArray[np.int64]:
@@ -445,31 +443,30 @@ class Dendrogram:
 
     # Names, support and settings.
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, or None."""
-        return self._annotations.names
+    names: tuple[str, ...] | None = _checks.read_only(
+        "_annotations.names", "The names of the leaves, or None."
+    )
 
-    @property
-    def node_names(self) -> tuple[str | None, ...] | None:
-        """The name of each inner node or None, (n_nodes - n,); None if no inner node has a name."""
-        return self._annotations.node_names
+    node_names: tuple[str | None, ...] | None = _checks.read_only(
+        "_annotations.node_names",
+        "The name of each inner node or None, (n_nodes - n,); None if no inner node has a name.",
+    )
 
-    @property
-    def support(self) -> NDArray[np.float64] | None:
-        """How certain each inner node is, (n_nodes - n,), from 0 to 1, NaN if unknown; or None."""
-        return self._annotations.support
+    support: NDArray[np.float64] | None = _checks.read_only(
+        "_annotations.support",
+        "How certain each inner node is, (n_nodes - n,), from 0 to 1, NaN if unknown; or None.",
+    )
 
-    @property
-    def settings(self) -> Mapping[str, Any] | None:
+    settings: Mapping[str, Any] | None = _checks.read_only(
+        "_annotations.settings",
         """The method that made the tree and its parameters, a read-only mapping; None if unknown.
 
         `cluster`, `linkage`, `refine` and `bootstrap` set the keys "similarity", "linkage" and "refine" (the
         objective by which subtrees were moved). Each value is a name or None. The keys
         "similarity_parameters", "linkage_parameters" and "refine_parameters" have the parameters. Numbers,
         texts and short lists keep their values; other values become text. ``==`` ignores settings.
-        """
-        return self._annotations.settings
+        """,
+    )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -1510,17 +1507,10 @@ def _without_small(labels: NDArray[np.int64], least: int) -> NDArray[np.int64]:
 # Access for the rest of ordhc to parts of a tree that users do not need.
 
 
-def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
-    return tree._tree
-
-
-def shape_of(tree: Dendrogram) -> Shape:
-    return tree._shape
-
-
-def node_heights(tree: Dendrogram) -> NDArray[np.float64]:
-    """Return the heights of all nodes, leaves first."""
-    return tree._all_heights
+engine_tree: Callable[[Dendrogram], _ordhc.Tree] = attrgetter("_tree")
+shape_of: Callable[[Dendrogram], Shape] = attrgetter("_shape")
+#: Return the heights of all nodes, leaves first.
+node_heights: Callable[[Dendrogram], NDArray[np.float64]] = attrgetter("_all_heights")
 
 
 def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
@@ -1602,12 +1592,11 @@ def from_engine(
     support: NDArray[np.float64] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
-    """Return the dendrogram of an `_ordhc.Tree`; names and support are not checked."""
+    """Return the dendrogram of an `_ordhc.Tree`; names, support and settings are not checked."""
     if support is not None:
         support.flags.writeable = False  # because all callers share the array
     known = None if names is None else tuple(names)
-    made = None if settings is None else settings_of(settings)
-    return with_annotations(tree, Annotations(known, None, support, settings=made))
+    return with_annotations(tree, Annotations(known, None, support, settings=settings))
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
@@ -1620,10 +1609,8 @@ def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
 def replaced(tree: Dendrogram, engine: _ordhc.Tree | None = None, **changes: Any) -> Dendrogram:
     """Return `tree` with another `_ordhc.Tree`, or other annotations, which are not checked.
 
-    The names of `changes` are fields of `Annotations`.
+    The names of `changes` are fields of `Annotations`; `settings` are those of `made_by` or of another tree.
     """
-    if changes.get("settings") is not None:
-        changes["settings"] = settings_of(changes["settings"])
     engine = tree._tree if engine is None else engine
     return with_annotations(engine, replace(tree._annotations, **changes))
 

@@ -25,21 +25,24 @@ def made_by(
     linkage_parameters: Mapping[str, Any] | None = None,
     refine: str | None = None,
     refine_parameters: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return a dict of the method that made a tree; its keys are the names of the arguments.
+) -> Mapping[str, Any]:
+    """Return the settings of the method that made a tree; their keys are the names of the arguments.
 
     The value None means that a part (similarity, linkage, objective) was not used or is unknown. Without
-    parameters the value is an empty dict.
+    parameters the value is an empty mapping.
     """
-    return {
-        "method": method,
-        "similarity": similarity,
-        "similarity_parameters": similarity_parameters or {},
-        "linkage": linkage,
-        "linkage_parameters": linkage_parameters or {},
-        "refine": refine,
-        "refine_parameters": refine_parameters or {},
-    }
+    made: Mapping[str, Any] = _plain(
+        {
+            "method": method,
+            "similarity": similarity,
+            "similarity_parameters": similarity_parameters or {},
+            "linkage": linkage,
+            "linkage_parameters": linkage_parameters or {},
+            "refine": refine,
+            "refine_parameters": refine_parameters or {},
+        }
+    )
+    return made
 
 
 def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

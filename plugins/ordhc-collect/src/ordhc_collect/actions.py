@@ -19,9 +19,8 @@ from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.analysis.psych_ds import check_folder, write_psych_ds
 from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO, TEMPLATE
-from ordhc_collect.people.clock import Clock
 from ordhc_collect.people.state import RefusedError
-from ordhc_collect.people.study_state import StudyState
+from ordhc_collect.people.study_state import Clock, StudyState
 from ordhc_collect.people.tables import copy_session, reading
 from ordhc_collect.study.check import MediaSize, check_media, report
 from ordhc_collect.study.model import Study

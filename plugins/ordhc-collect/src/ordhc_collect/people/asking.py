@@ -10,7 +10,7 @@ from typing import Any
 from ordhc import Session
 from ordhc_collect.study.model import Study
 
-__all__ = ["Asker", "key_of", "sides_of"]
+__all__ = ["Asker", "key_of"]
 
 log = logging.getLogger("ordhc_collect")
 #: The number of seconds for which a question is reserved for a person, unless the person leaves earlier.
@@ -128,15 +128,20 @@ class Asker:
 
     def _from_learner(self, who: str, held: int | None) -> Asked | None:
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE)
-        found = [
-            (number, row)
-            for (number, row), sampler in zip(questions, questions.samplers, strict=True)
-            if number != held and sampler == "learner"
-        ]
-        shown = [question for question in found if self._is_shown(question[1])][:1]
-        if len(found) > len(shown):
-            self._session.release([number for number, row in found if (number, row) not in shown])
-        return (*shown[0], "learner") if shown else None
+        found: Asked | None = None
+        others = []
+        for number, row, sampler in zip(
+            questions.ids.tolist(), questions.rows.tolist(), questions.samplers, strict=True
+        ):
+            if number == held or sampler != "learner":
+                continue
+            if found is None and self.withdrawn.isdisjoint(row):
+                found = (number, tuple(row), sampler)
+            else:
+                others.append(number)
+        if others:
+            self._session.release(others)
+        return found
 
     def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
@@ -190,17 +195,3 @@ class Asker:
 def key_of(row: Sequence[int]) -> frozenset[Any]:
     """Return a key for the leaves of a question; equal keys mean the same question."""
     return frozenset(row) if len(row) == 3 else frozenset((frozenset(row[:2]), frozenset(row[2:])))
-
-
-def sides_of(row: Row, question: str, draw: random.Random) -> Row:
-    """Return a random order in which to show a question's leaves: positions in `row`, see `Trial.sides`."""
-    if question == "odd":
-        return tuple(draw.sample(range(3), 3))
-    first, second = draw.sample([[0, 1], [2, 3]], 2)
-    if question == "pairs":
-        draw.shuffle(first)
-        draw.shuffle(second)
-        return (*first, *second)
-    (head,) = set(row[:2]) & set(row[2:])
-    (left,), (right,) = ([position for position in pair if row[position] != head] for pair in (first, second))
-    return (first[0] + first[1] - left, left, right)

@@ -4,13 +4,14 @@ import hashlib
 import math
 import random
 import secrets
+import time
 from collections import Counter
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from ordhc import Session
-from ordhc_collect.people.asking import Asker, sides_of
-from ordhc_collect.people.clock import Clock
+from ordhc_collect.people.asking import Asker, Row
 from ordhc_collect.people.state import (
     AFTER,
     BEFORE,
@@ -32,13 +33,23 @@ from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import PRACTISED, Field
 from ordhc_collect.study.model import Study
 
-__all__ = ["CLOSED", "PAUSED", "RUNNING", "StudyState"]
+__all__ = ["CLOSED", "PAUSED", "RUNNING", "Clock", "StudyState"]
 
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
 #: Maximum response time in seconds; longer times are stored as this value.
 _LONGEST = 86_400.0
 #: The number of seconds between two deletions of old ids.
 _DELETE_EVERY = 600.0
+
+
+class Clock:
+    """A clock in seconds since 1970 that never jumps, even if the system's clock is changed."""
+
+    def __init__(self) -> None:
+        self._start = time.time() - time.monotonic()
+
+    def now(self) -> float:
+        return self._start + time.monotonic()
 
 
 class StudyState:
@@ -165,7 +176,8 @@ class StudyState:
 
     # Methods that write.
 
-    def _keep(self, person: Person) -> Person:
+    def _keep(self, person: Person, asked: Trial | None = None) -> Person:
+        """Store a person, and the question `asked` if the person has just got it; return the person."""
         before = self.people.get(person.id)
         self.people[person.id] = person
         if before is None or before.stage != person.stage:
@@ -177,7 +189,7 @@ class StudyState:
         self._gone.discard(person.id)
         self._released.discard(person.id)
         if before is not None:
-            self.tables.update_person(person, self.seen[person.id])
+            self.tables.update_person(person, self.seen[person.id], asked)
         return person
 
     def join(
@@ -251,7 +263,7 @@ class StudyState:
         if stage == PRACTICE:
             return self._practise(person, given.get("0", ""))
         if stage == BREAK:
-            return self._keep(self._asked(replace(person, stage=TRIALS), is_rested=True))
+            return self._asked(replace(person, stage=TRIALS), is_rested=True)
         if stage == AFTER:
             self._passes(who, self.study.after, given)
             return self._keep(replace(self._settled(person), stage=DEBRIEFING))
@@ -296,7 +308,7 @@ class StudyState:
             return None
         draw = random.Random(f"{self.study.seed} {person.id} practice {person.practice}")
         row = rows[person.practice]
-        sides = sides_of(row, self.study.question, draw)
+        sides = _sides_of(row, self.study.question, draw)
         return Trial(person.practice + 1, 0, PRACTICE, row, sides, 0.0)
 
     def _end(self, person: Person, outcome: str) -> Person:
@@ -305,29 +317,29 @@ class StudyState:
     def _begin(self, person: Person) -> Person:
         if self.practice(person) is not None:
             return self._keep(replace(person, stage=PRACTICE))
-        return self._keep(self._asked(replace(person, stage=TRIALS)))
+        return self._asked(replace(person, stage=TRIALS))
 
     def _asked(self, person: Person, *, is_rested: bool = False) -> Person:
+        """Give a person the next question, or the page after the last question; return the person."""
         if person.later is not None:
-            return replace(person, trial=person.later, later=None)
+            return self.renewed(self._keep(replace(person, trial=person.later, later=None)))
         after = AFTER if self.study.after else DEBRIEFING
         if person.n_done >= self.study.per_person:
-            return replace(person, stage=after, trial=None)
+            return self._keep(replace(person, stage=after, trial=None))
         every = self.study.break_every
         if every is not None and not is_rested and person.n_done and person.n_done % every == 0:
-            return replace(person, stage=BREAK, trial=None)
+            return self._keep(replace(person, stage=BREAK, trial=None))
         held = None if person.held is None else person.held.trial.question
         number = person.n_done + 1
-        found = self.asker.next(person.id, number, held, lambda: self.tables.known(person.id))
+        found = self.asker.next(person.id, number, held, partial(self.tables.known, person.id))
         if found is None:
-            return replace(person, stage=after, trial=None)
+            return self._keep(replace(person, stage=after, trial=None))
         question, leaves, sampler = found
         draw = random.Random(f"{self.study.seed} {person.id} {number}")
         trial = Trial(
-            number, question, sampler, leaves, sides_of(leaves, self.study.question, draw), self.clock.now()
+            number, question, sampler, leaves, _sides_of(leaves, self.study.question, draw), self.clock.now()
         )
-        self.tables.add_trial(person.id, trial)
-        return replace(person, trial=trial)
+        return self._keep(replace(person, trial=trial), asked=trial)
 
     def is_withdrawn(self, who: str) -> bool:
         self.asker.find_withdrawn()
@@ -356,7 +368,7 @@ class StudyState:
         if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         person = self._asked(replace(person, stage=TRIALS), is_rested=True)
-        return self._keep(person) if person.trial is not None else self._end(self._settled(person), "done")
+        return person if person.trial is not None else self._end(self._settled(person), "done")
 
     def answer(self, who: str, number: int, attempt: int, choice: int, measured: Measured) -> Person:
         """Record an answer, and return the person; an answer that is sent twice counts once."""
@@ -366,7 +378,7 @@ class StudyState:
             trial is not None and number == trial.number and attempt != trial.attempt
         ):
             # The answer came from another tab, was sent twice, or was taken back in the meantime.
-            return person
+            return self.renewed(person)
         if trial is None or number != trial.number:
             raise RefusedError("not asked", 403)
         is_late = measured.is_late and self.study.max_seconds is not None
@@ -380,7 +392,7 @@ class StudyState:
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
             # A double click answers a question that the person has not seen yet. Show the question again.
-            return person
+            return self.renewed(person)
         person = self._settled(person)
         page = measured.seconds
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
@@ -388,7 +400,7 @@ class StudyState:
         person = replace(person, trial=None, n_done=person.n_done + 1, held=answer)
         if not self.study.can_undo or not self.study.undo_seconds:
             person = self._settled(person)
-        return self._keep(self._asked(person))
+        return self._asked(person)
 
     def _is_unheard(self, trial: Trial, measured: Measured) -> bool:
         items = [self.study.items[leaf] for leaf in trial.shown]
@@ -419,19 +431,12 @@ class StudyState:
             or person.held.trial.number != number
             or person.stage not in (TRIALS, BREAK, AFTER, DEBRIEFING)
         ):
-            return person
+            return self.renewed(person)
         trial = replace(person.held.trial, attempt=person.held.trial.attempt + 1)
         self.tables.take_back(who, trial)
-        return self._keep(
-            replace(
-                person,
-                stage=TRIALS,
-                trial=trial,
-                later=person.trial,
-                held=None,
-                n_done=person.n_done - 1,
-            )
-        )
+        n_done = person.n_done - 1
+        person = replace(person, stage=TRIALS, trial=trial, later=person.trial, held=None, n_done=n_done)
+        return self.renewed(self._keep(person))
 
     def tidy(self) -> None:
         """Pass final answers to the session, and release the questions of people who left.
@@ -539,6 +544,20 @@ class StudyState:
         if found is not None:
             known = (who for who in self.session.people() if who is not None)
             self.to_forget = next((who for who in known if _fingerprint(who) == found), None)
+
+
+def _sides_of(row: Row, question: str, draw: random.Random) -> Row:
+    """Return a random order in which to show a question's leaves: positions in `row`, see `Trial.sides`."""
+    if question == "odd":
+        return tuple(draw.sample(range(3), 3))
+    first, second = draw.sample([[0, 1], [2, 3]], 2)
+    if question == "pairs":
+        draw.shuffle(first)
+        draw.shuffle(second)
+        return (*first, *second)
+    (head,) = set(row[:2]) & set(row[2:])
+    (left,), (right,) = ([position for position in pair if row[position] != head] for pair in (first, second))
+    return (first[0] + first[1] - left, left, right)
 
 
 def _fingerprint(who: str) -> str:

@@ -98,12 +98,15 @@ class Tables:
         if platform is not None:
             self._db.execute("INSERT INTO collect_ids VALUES (?, ?, ?)", (platform, parameter, person.id))
 
-    def update_person(self, person: Person, now: float) -> None:
+    def update_person(self, person: Person, now: float, asked: Trial | None = None) -> None:
+        """Store the state of a person, and the question `asked` if the person has just got it."""
         self._db.execute(
             "UPDATE collect_people SET stage = ?, language = ?, tries = ?, n_done = ?, outcome = ?, seen = ?"
             " WHERE person = ?",
             (person.stage, person.language, person.tries, person.n_done, person.outcome, now, person.id),
         )
+        if asked is not None:
+            self._add_trial(person.id, asked)
 
     def person_of(self, platform: str) -> str | None:
         found: str | None = self._first("SELECT person FROM collect_ids WHERE platform = ?", platform)
@@ -179,7 +182,7 @@ class Tables:
 
     # Trials.
 
-    def add_trial(self, person: str, trial: Trial) -> None:
+    def _add_trial(self, person: str, trial: Trial) -> None:
         self._db.execute(
             "INSERT INTO collect_trials (person, trial, question, sampler, leaves, sides, asked, attempt)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

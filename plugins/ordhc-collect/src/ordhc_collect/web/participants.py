@@ -245,14 +245,12 @@ class Participants:
         try:
             if "undo" in form:
                 back = int(form["undo"][:9]) if form["undo"].isdecimal() else 0
-                person = await self._writer.do(lambda state: state.renewed(state.undo(who, back)))
+                person = await self._writer.do(lambda state: state.undo(who, back))
             else:
                 choice = int(form["choice"]) if form.get("choice", "") in ("0", "1", "2", "3") else -1
                 measured = _measured(form)
                 person = await self._writer.do(
-                    lambda state: state.renewed(
-                        state.answer(who, int(number), int(attempt), choice, measured)  # type: ignore[call-overload]
-                    )
+                    lambda state: state.answer(who, int(number), int(attempt), choice, measured)  # type: ignore[call-overload]
                 )
         except RefusedError as error:
             return await self._refused(error, who, is_live)

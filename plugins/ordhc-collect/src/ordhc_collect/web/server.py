@@ -16,8 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from ordhc import Session
 from ordhc.errors import InputError
 from ordhc.learners import arguments
-from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.study_state import StudyState
+from ordhc_collect.people.study_state import Clock, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.model import Study
