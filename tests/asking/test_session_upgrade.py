@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc.asking import schema
+from ordhc.asking import store
 from ordhc.asking.salvage import salvage
 from ordhc.errors import InputError
 from support.sessions import NAMES, ORACLE, answer, answers_of, finish, make_read_only, state
@@ -33,7 +33,7 @@ def rewritten(db, number, **changed):
     kept = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM settings")}
     del kept["copy"]
     db.execute("DELETE FROM settings")
-    rows = schema.setting_rows({**kept, "format": number, **changed})
+    rows = store.setting_rows({**kept, "format": number, **changed})
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", rows)
 
 
@@ -42,13 +42,13 @@ def old(tmp_path, monkeypatch):
     """A session in format 0, which this test invents: it has no table `state`, and calls `seed` `start`."""
 
     def tables(width):
-        return {name: text for name, text in schema.schema(width).items() if name != "state"}
+        return {name: text for name, text in store.schema(width).items() if name != "state"}
 
     def step(db, kept):
-        db.execute(schema.schema(3)["state"])
+        db.execute(store.schema(3)["state"])
         kept["learner"] = {"seed": kept["learner"]["start"]}
 
-    monkeypatch.setitem(schema.EARLIER, 0, schema.Earlier(tables, step))
+    monkeypatch.setitem(store.EARLIER, 0, store.Earlier(tables, step))
     path = tmp_path / "old.ordhc"
     with ordhc.Session(path, NAMES, seed=4) as session:
         for who in ("ann", "bob", "ann"):
@@ -68,7 +68,7 @@ def test_an_earlier_format_is_upgraded_as_it_is_opened(old):
         with ordhc.Session(path) as session:
             assert state(session) == expected
             assert session.settings == {"seed": 4}
-        assert format_of(path) == schema.FORMAT
+        assert format_of(path) == store.FORMAT
     with ordhc.Session(path) as session:
         finish(session)
 
@@ -76,18 +76,18 @@ def test_an_earlier_format_is_upgraded_as_it_is_opened(old):
 def test_nothing_changes_where_an_upgrade_fails(old, monkeypatch):
     path, _ = old
     before = list(sqlite3.connect(path).iterdump())
-    step = schema.EARLIER[0].upgrade
+    step = store.EARLIER[0].upgrade
 
     def broken(db, kept):
         step(db, kept)
         raise OSError("no room")
 
-    monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=broken))
+    monkeypatch.setitem(store.EARLIER, 0, store.EARLIER[0]._replace(upgrade=broken))
     with pytest.raises(OSError, match="no room"):
         ordhc.Session(path)
     assert list(sqlite3.connect(path).iterdump()) == before
     # Damaged settings are noticed before anything is rewritten.
-    monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=step))
+    monkeypatch.setitem(store.EARLIER, 0, store.EARLIER[0]._replace(upgrade=step))
     with sqlite3.connect(path) as db:
         db.execute("UPDATE settings SET value = '8' WHERE key = 'n_leaves'")
     with pytest.raises(InputError, match="the settings have a wrong checksum"):
@@ -98,9 +98,9 @@ def test_nothing_changes_where_an_upgrade_fails(old, monkeypatch):
 def test_a_format_that_another_process_has_upgraded_meanwhile_is_left(old):
     path, expected = old
     with sqlite3.connect(path, isolation_level=None) as db:
-        schema.upgrade(db)
+        store.upgrade(db)
         before = list(db.iterdump())
-        schema.upgrade(db)
+        store.upgrade(db)
         assert list(db.iterdump()) == before
     with ordhc.Session(path) as session:
         assert state(session) == expected
@@ -117,7 +117,7 @@ def test_an_earlier_format_is_read_where_nothing_can_be_written(old, monkeypatch
 
 def test_a_file_of_every_format_is_kept():
     """Who raises FORMAT first makes a file by the version before, and keeps it here."""
-    for number in range(1, schema.FORMAT + 1):
+    for number in range(1, store.FORMAT + 1):
         assert format_of(DATA / f"session-{number}.ordhc") == number
 
 
