@@ -78,11 +78,11 @@ pub(super) fn run(linked: &mut dyn Linked, merges: &mut Vec<RawMerge>, monitor: 
     Ok(false)
 }
 
-pub(super) struct Lists<'m, K: Summary> {
+pub(super) struct Lists<'m> {
     clusters: Vec<Cluster>,
-    rows: Vec<Row<K>>,
+    rows: Vec<Row>,
     rules: Rules<'m>,
-    hub_from: usize,
+    hubs: Hubs,
     stamps: Vec<u32>,
     stamp: u32,
 }
@@ -94,12 +94,19 @@ struct Cluster {
     alive: bool,
 }
 
-struct Row<K: Summary> {
-    entries: Vec<Entry>,
-    hub: Option<Box<Hub<K>>>,
+/// The number of edges from which a cluster has an index, and how the index orders edges.
+#[derive(Clone, Copy)]
+struct Hubs {
+    from: usize,
+    summary: Summary,
 }
 
-impl<'m, K: Summary> Lists<'m, K> {
+struct Row {
+    entries: Vec<Entry>,
+    hub: Option<Box<Hub>>,
+}
+
+impl<'m> Lists<'m> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         entered!(sparse_lists);
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
@@ -107,11 +114,11 @@ impl<'m, K: Summary> Lists<'m, K> {
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
         // Tests set `share` to other values, so that graphs with few edges reach every code path. For the same reason,
         // they need hubs with few edges.
-        let hub_from = if rules.share == SHARE { HUB } else { 3 };
-        let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
+        let hubs = Hubs { from: if rules.share == SHARE { HUB } else { 3 }, summary: rules.summary };
+        let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hubs);
         let rows = (0..graph.len()).map(row).collect();
         let stamps = vec![0; clusters.len()];
-        Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
+        Ok(Self { clusters, rows, rules, hubs, stamps, stamp: 0 })
     }
 
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
@@ -137,11 +144,11 @@ impl<'m, K: Summary> Lists<'m, K> {
         let (kept, dropped): (Vec<Entry>, Vec<Entry>) =
             self.rows[large].entries.iter().partition(|&entry| common(entry));
         dropped.iter().for_each(|entry| self.rows[entry.cluster as usize].remove(large));
-        self.rows[large] = Row::new(kept, &self.clusters, self.hub_from);
+        self.rows[large] = Row::new(kept, &self.clusters, self.hubs);
     }
 }
 
-impl<K: Summary> Linked for Lists<'_, K> {
+impl Linked for Lists<'_> {
     fn n_clusters(&self) -> usize {
         self.clusters.len()
     }
@@ -157,14 +164,14 @@ impl<K: Summary> Linked for Lists<'_, K> {
         let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
         let (n_i, rules) = (clusters[i].size, *rules);
         match hub {
-            None => nearest::<K>(entries, n_i, about, rules),
+            None => nearest(entries, n_i, about, rules),
             Some(hub) => hub.nearest(entries, n_i, about, rules),
         }
     }
 
     fn merge(&mut self, a: usize, b: usize) -> usize {
         self.stamp += 1;
-        let stamp = self.stamp;
+        let (stamp, summary) = (self.stamp, self.rules.summary);
         let (small, large) = if self.rows[a].entries.len() < self.rows[b].entries.len() { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.rows[small].entries);
         self.rows[small].hub = None;
@@ -173,7 +180,7 @@ impl<K: Summary> Linked for Lists<'_, K> {
         self.clusters[large].size += gone.size;
         self.clusters[large].name = self.clusters[large].name.min(gone.name);
         self.rows[large].remove(small);
-        if K::ALL && !K::MEAN {
+        if summary.is_least_of_all() {
             self.keep_common(&moved, large, stamp);
         }
         for entry in moved {
@@ -184,30 +191,30 @@ impl<K: Summary> Linked for Lists<'_, K> {
             self.rows[k].remove(small);
             let known = self.rows[large].get(k).copied();
             let link = match known {
-                None if K::ALL && !K::MEAN => continue,
+                None if summary.is_least_of_all() => continue,
                 None => entry,
                 Some(other) => {
-                    Entry { value: K::fold(other.value, entry.value), count: other.count + entry.count, ..entry }
+                    Entry { value: summary.fold(other.value, entry.value), count: other.count + entry.count, ..entry }
                 }
             };
-            self.rows[large].set(link, &self.clusters, self.hub_from);
-            self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.hub_from);
+            self.rows[large].set(link, &self.clusters, self.hubs);
+            self.rows[k].set(Entry { cluster: large as u32, ..link }, &self.clusters, self.hubs);
         }
         large
     }
 }
 
-impl<K: Summary> Row<K> {
-    fn new(entries: Vec<Entry>, clusters: &[Cluster], hub_from: usize) -> Self {
+impl Row {
+    fn new(entries: Vec<Entry>, clusters: &[Cluster], hubs: Hubs) -> Self {
         let mut row = Self { entries, hub: None };
-        row.sort(clusters, hub_from);
+        row.sort(clusters, hubs);
         row
     }
 
-    fn sort(&mut self, clusters: &[Cluster], hub_from: usize) {
-        if self.hub.is_none() && self.entries.len() >= hub_from {
+    fn sort(&mut self, clusters: &[Cluster], hubs: Hubs) {
+        if self.hub.is_none() && self.entries.len() >= hubs.from {
             let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
-            self.hub = Some(Box::new(Hub::new(&self.entries, about)));
+            self.hub = Some(Box::new(Hub::new(&self.entries, about, hubs.summary)));
         }
     }
 
@@ -230,7 +237,7 @@ impl<K: Summary> Row<K> {
         }
     }
 
-    fn set(&mut self, entry: Entry, clusters: &[Cluster], hub_from: usize) {
+    fn set(&mut self, entry: Entry, clusters: &[Cluster], hubs: Hubs) {
         let at = self.place(entry.cluster as usize).unwrap_or(self.entries.len());
         if at == self.entries.len() {
             self.entries.push(entry);
@@ -240,7 +247,7 @@ impl<K: Summary> Row<K> {
         let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
         match &mut self.hub {
             Some(hub) => hub.set(&entry, at, about(entry.cluster)),
-            None => self.sort(clusters, hub_from),
+            None => self.sort(clusters, hubs),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::links::{Entry, Link, Summary, sort_ascending};
+use super::links::{Entry, Link, Summary, sort_ascending, with_constant};
 use crate::agglomerate::tolerance::Tolerance;
 use crate::error::Result;
 use crate::memory;
@@ -111,7 +111,20 @@ impl Graph {
 /// Returns the nearest neighbour of a cluster of size `n_i` whose edges are `entries`, or `None` if no similarity is
 /// above `rules.bar`. Ties are broken by the larger share of stored pairs of leaves, then by the smaller name. `about`
 /// returns the size and the name of a cluster.
-pub(super) fn nearest<K: Summary>(
+pub(super) fn nearest(
+    entries: &[Entry],
+    n_i: f64,
+    about: impl Fn(u32) -> (f64, u32),
+    rules: Rules<'_>,
+) -> Option<Near> {
+    let summary = rules.summary;
+    with_constant!(summary, nearest_by(summary, entries, n_i, about, rules))
+}
+
+/// [`nearest`] for a constant `summary`.
+#[inline(always)]
+pub(super) fn nearest_by(
+    summary: Summary,
     entries: &[Entry],
     n_i: f64,
     about: impl Fn(u32) -> (f64, u32),
@@ -119,8 +132,9 @@ pub(super) fn nearest<K: Summary>(
 ) -> Option<Near> {
     let Rules { bar, tolerance, .. } = rules;
     // Only the mean of all pairs depends on the size of the other cluster.
+    let needs_sizes = summary.mean && summary.all;
     let similarity =
-        |entry: &Entry| K::similarity(entry, n_i, if K::MEAN && K::ALL { about(entry.cluster).0 } else { 1.0 });
+        |entry: &Entry| summary.similarity(entry, n_i, if needs_sizes { about(entry.cluster).0 } else { 1.0 });
     let largest = entries.iter().map(similarity).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a });
     if largest <= bar {
         return None;
@@ -131,7 +145,7 @@ pub(super) fn nearest<K: Summary>(
         let similarity = similarity(entry);
         if similarity >= floor && similarity > bar {
             let (n_k, name) = about(entry.cluster);
-            best.offer(Near { cluster: entry.cluster, similarity }, K::share(entry, n_i, n_k), name, rules);
+            best.offer(Near { cluster: entry.cluster, similarity }, summary.share(entry, n_i, n_k), name, rules);
         }
     }
     best.near
@@ -145,6 +159,7 @@ pub(super) const FILLED: usize = 2;
 
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'m> {
+    pub(super) summary: Summary,
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,

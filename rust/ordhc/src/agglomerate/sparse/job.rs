@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::graph::{FILLED, Graph, PATIENCE, Rules, SHARE};
-use super::links::{LeastOfAll, LeastOfKnown, Link, MeanOfAll, MeanOfKnown, Summary, contracted};
+use super::links::{Link, Summary, contracted};
 use super::pairs::SparsePairs;
 use super::rounds::reduce;
 use super::zeros::{merge_somewhere_unlinked, merge_unlinked};
@@ -93,6 +93,7 @@ impl<'a> SparseJob<'a> {
             rule,
             missing,
             rules: Rules {
+                summary: Summary { mean: *rule == Rule::Average, all: missing == Missing::Zero },
                 bar: NO_BAR,
                 tolerance,
                 monitor,
@@ -155,14 +156,9 @@ impl<'a> SparseJob<'a> {
             self.merge(&mut clusters, links.iter().copied(), Some(initial))?;
             clusters.join_within(initial);
             within = std::mem::take(&mut clusters.merges);
-            let first = |leaf: u32| initial.clusters()[of[leaf as usize] as usize][0] as u32;
-            let links = contracted(
-                self.pairs.links(),
-                (n, self.pairs.len()),
-                first,
-                |x, y| self.fold(x, y),
-                self.rules.monitor,
-            )?;
+            let first: Vec<u32> = of.iter().map(|&cluster| initial.clusters()[cluster as usize][0] as u32).collect();
+            let (all, most) = (&mut self.pairs.links(), self.pairs.len());
+            let links = contracted(all, most, &first, &|x, y| self.fold(x, y), self.rules.monitor)?;
             self.merge(&mut clusters, links.iter().copied(), None)?;
         } else {
             self.merge(&mut clusters, self.pairs.links(), None)?;
@@ -228,16 +224,15 @@ impl<'a> SparseJob<'a> {
         let negative = links.clone().filter(|link| link.value < 0.0);
         match (self.rule, self.missing) {
             (Rule::Single, Missing::Ignore) => clusters.join(links, (self.pairs.len(), NO_BAR), monitor),
-            (Rule::Complete, Missing::Ignore) => clusters.reduce::<LeastOfKnown>(links, self.rules).map(|_| ()),
-            (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
+            (_, Missing::Ignore) => clusters.reduce(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
                 clusters.join(links, (self.pairs.len(), 0.0), monitor)?;
                 // Clusters with a positive edge between them have merged, and an edge with similarity 0 is the same as
                 // no edge. So only edges with negative similarity matter from here on.
-                let below = clusters.contracted(negative, f64::max, monitor)?;
+                let below = clusters.contracted(negative, &f64::max, monitor)?;
                 let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
                 clusters.record(|merges| merge_somewhere_unlinked(&graph, groups, merges));
-                let below = clusters.contracted(below.into_iter(), f64::max, monitor)?;
+                let below = clusters.contracted(below.into_iter(), &f64::max, monitor)?;
                 let most = below.len();
                 clusters.join(below.into_iter(), (most, NO_BAR), monitor)
             }
@@ -245,13 +240,13 @@ impl<'a> SparseJob<'a> {
                 let sizes = clusters.sizes.clone();
                 let all = |link: &Link| f64::from(link.count) == sizes[link.a as usize] * sizes[link.b as usize];
                 let above = links.clone().filter(|link| link.value > 0.0 && all(link));
-                clusters.reduce::<LeastOfAll>(above, Rules { bar: 0.0, ..self.rules })?;
-                let below = clusters.contracted(negative, f64::min, monitor)?;
-                self.merge_rest::<LeastOfAll>(clusters, below, within)
+                clusters.reduce(above, Rules { bar: 0.0, ..self.rules })?;
+                let below = clusters.contracted(negative, &f64::min, monitor)?;
+                self.merge_rest(clusters, below, within)
             }
             (_, Missing::Zero) => {
                 let bar = self.rules.tolerance.zero();
-                let mut below = clusters.reduce::<MeanOfAll>(links, Rules { bar, ..self.rules })?;
+                let mut below = clusters.reduce(links, Rules { bar, ..self.rules })?;
                 let size = |name: u32| clusters.sizes[name as usize];
                 below.retain(|link| {
                     let mean = link.value / (size(link.a) * size(link.b));
@@ -260,22 +255,17 @@ impl<'a> SparseJob<'a> {
                     }
                     mean < -bar
                 });
-                self.merge_rest::<MeanOfAll>(clusters, below, within)
+                self.merge_rest(clusters, below, within)
             }
         }
     }
 
-    fn merge_rest<K: Summary>(
-        &self,
-        clusters: &mut Merged,
-        below: Vec<Link>,
-        within: Option<&Partition>,
-    ) -> Result<()> {
+    fn merge_rest(&self, clusters: &mut Merged, below: Vec<Link>, within: Option<&Partition>) -> Result<()> {
         let monitor = self.rules.monitor;
         let (graph, groups) = (clusters.graph(below.iter().copied(), monitor)?, clusters.groups(within));
         clusters.record(|merges| merge_unlinked(&graph, groups, merges));
-        let below = clusters.contracted(below.into_iter(), K::fold, monitor)?;
-        clusters.reduce::<K>(below.iter().copied(), self.rules).map(|_| ())
+        let below = clusters.contracted(below.into_iter(), &|x, y| self.rules.summary.fold(x, y), monitor)?;
+        clusters.reduce(below.iter().copied(), self.rules).map(|_| ())
     }
 }
 
@@ -311,12 +301,12 @@ impl Merged {
         }
     }
 
-    fn reduce<K: Summary>(&mut self, links: impl Iterator<Item = Link> + Clone, rules: Rules<'_>) -> Result<Vec<Link>> {
+    fn reduce(&mut self, links: impl Iterator<Item = Link> + Clone, rules: Rules<'_>) -> Result<Vec<Link>> {
         if links.clone().next().is_none() {
             return Ok(Vec::new());
         }
         let graph = self.graph(links, rules.monitor)?;
-        self.record(|merges| reduce::<K>(graph, rules, merges))
+        self.record(|merges| reduce(graph, rules, merges))
     }
 
     fn graph(&self, links: impl Iterator<Item = Link> + Clone, monitor: &Monitor) -> Result<Graph> {
@@ -341,13 +331,12 @@ impl Merged {
 
     fn contracted(
         &mut self,
-        links: impl Iterator<Item = Link>,
-        fold: impl Fn(f64, f64) -> f64,
+        mut links: impl Iterator<Item = Link>,
+        fold: &dyn Fn(f64, f64) -> f64,
         monitor: &Monitor,
     ) -> Result<Vec<Link>> {
-        let n = self.sizes.len();
-        let of: Vec<u32> = (0..n as u32).map(|leaf| self.clusters.leaves.find(leaf)).collect();
-        contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
+        let of: Vec<u32> = (0..self.sizes.len() as u32).map(|leaf| self.clusters.leaves.find(leaf)).collect();
+        contracted(&mut links, 0, &of, fold, monitor)
     }
 
     /// Returns the clusters in each initial cluster, as indices in [`Merged::names`].

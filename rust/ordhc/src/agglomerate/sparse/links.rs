@@ -31,15 +31,48 @@ pub(super) struct Entry {
 /// merged cluster is never closer to a third cluster than the closer of its two parts was. Second, it is as close as
 /// the closer part only if both parts were equally close. For the second property, ties are ordered by the share of
 /// pairs of leaves that are stored. This share decreases if only one part has an edge to the third cluster.
-pub(super) trait Summary: Sync {
-    const MEAN: bool;
+#[derive(Clone, Copy)]
+pub(super) struct Summary {
+    pub(super) mean: bool,
     /// True if pairs that aren't stored count as zero. For the minimum, two clusters then have an edge only if all
     /// pairs of leaves between them are stored.
-    const ALL: bool;
+    pub(super) all: bool,
+}
+
+/// Runs `$work`, in which `$summary` is a constant, so that loops are compiled for each way to compute similarities,
+/// without a branch inside. Functions that `$work` calls must be `#[inline(always)]`.
+macro_rules! with_constant {
+    ($summary:ident, $work:expr) => {
+        match $summary {
+            Summary { mean: false, all: false } => {
+                let $summary = Summary { mean: false, all: false };
+                $work
+            }
+            Summary { mean: false, all: true } => {
+                let $summary = Summary { mean: false, all: true };
+                $work
+            }
+            Summary { mean: true, all: false } => {
+                let $summary = Summary { mean: true, all: false };
+                $work
+            }
+            Summary { mean: true, all: true } => {
+                let $summary = Summary { mean: true, all: true };
+                $work
+            }
+        }
+    };
+}
+pub(super) use with_constant;
+
+impl Summary {
+    pub(super) fn is_least_of_all(self) -> bool {
+        self.all && !self.mean
+    }
 
     #[inline(always)]
-    fn similarity(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
-        match (Self::MEAN, Self::ALL) {
+    pub(super) fn similarity(self, entry: &Entry, n_i: f64, n_k: f64) -> f64 {
+        match (self.mean, self.all) {
             (false, _) => entry.value,
             (true, true) => entry.value / (n_i * n_k),
             (true, false) => entry.value / f64::from(entry.count),
@@ -47,25 +80,14 @@ pub(super) trait Summary: Sync {
     }
 
     #[inline(always)]
-    fn share(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
-        if Self::ALL { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }
+    pub(super) fn share(self, entry: &Entry, n_i: f64, n_k: f64) -> f64 {
+        if self.all { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }
     }
 
     #[inline(always)]
-    fn fold(x: f64, y: f64) -> f64 {
-        if Self::MEAN { x + y } else { x.min(y) }
+    pub(super) fn fold(self, x: f64, y: f64) -> f64 {
+        if self.mean { x + y } else { x.min(y) }
     }
-}
-
-pub(super) struct Of<const MEAN: bool, const ALL: bool>;
-pub(super) type MeanOfAll = Of<true, true>;
-pub(super) type MeanOfKnown = Of<true, false>;
-pub(super) type LeastOfAll = Of<false, true>;
-pub(super) type LeastOfKnown = Of<false, false>;
-
-impl<const MEAN: bool, const ALL: bool> Summary for Of<MEAN, ALL> {
-    const MEAN: bool = MEAN;
-    const ALL: bool = ALL;
 }
 
 pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()> {
@@ -73,23 +95,24 @@ pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()
 }
 
 /// Returns the edges between clusters, ordered by their two clusters, with one edge for each pair of clusters. `of`
-/// returns the cluster of each of `n` leaves. Memory is allocated for `most` edges at first.
+/// has the cluster of each leaf. Memory is allocated for `most` edges at first.
 pub(super) fn contracted(
-    links: impl Iterator<Item = Link>,
-    (n, most): (usize, usize),
-    of: impl Fn(u32) -> u32,
-    fold: impl Fn(f64, f64) -> f64,
+    links: &mut dyn Iterator<Item = Link>,
+    most: usize,
+    of: &[u32],
+    fold: &dyn Fn(f64, f64) -> f64,
     monitor: &Monitor,
 ) -> Result<Vec<Link>> {
     const WHAT: &str = "the links of clusters";
     const BLOCK: usize = 1 << 16;
+    let n = of.len();
     let mut found = memory::room(WHAT, most)?;
     let mut ends = memory::filled(WHAT, 0usize, n + 1)?;
     for (at, link) in links.enumerate() {
         if at % BLOCK == 0 {
             monitor.check()?;
         }
-        let (a, b) = (of(link.a), of(link.b));
+        let (a, b) = (of[link.a as usize], of[link.b as usize]);
         if a != b {
             ends[a.min(b) as usize + 1] += 1;
             memory::push(WHAT, &mut found, Link { a: a.min(b), b: a.max(b), ..link })?;

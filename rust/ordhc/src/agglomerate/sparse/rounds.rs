@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::chain::{self, Lists};
-use super::graph::{Chunk, Graph, Near, Rules, nearest};
-use super::links::{Entry, Link, Summary};
+use super::graph::{Chunk, Graph, Near, Rules, nearest, nearest_by};
+use super::links::{Entry, Link, Summary, with_constant};
 use super::rows::Rows;
 use super::table::Table;
 use crate::error::Result;
@@ -14,8 +14,8 @@ use crate::parallel;
 use crate::tree::RawMerge;
 
 /// Merges clusters as long as the similarity of any two clusters is above `rules.bar`. Returns the edges that are left.
-pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
-    let mut nearest = all_nearest::<K>(&graph, rules)?;
+pub(super) fn reduce(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+    let mut nearest = all_nearest(&graph, rules)?;
     loop {
         let pairs = Pairs::reciprocal(&nearest);
         let degree = |&(i, j): &(u32, u32)| graph.row(i as usize).len().min(graph.row(j as usize).len());
@@ -27,7 +27,7 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
         // can break the cycle.
         let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
         if pairs.merged.is_empty() || small || rules.fills_table(graph.len(), graph.n_entries()) {
-            return reduce_by_chain::<K>(graph, rules, merges);
+            return reduce_by_chain(graph, rules, merges);
         }
         for &(i, j) in &pairs.merged {
             let similarity = nearest[i as usize].map_or(0.0, |near| near.similarity);
@@ -35,23 +35,23 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
             merges.push(RawMerge { i: name(i), j: name(j), similarity });
         }
         rules.monitor.advance(pairs.merged.len() as u64)?;
-        (graph, nearest) = pairs.merge::<K>(&graph, rules)?;
+        (graph, nearest) = pairs.merge(&graph, rules)?;
     }
 }
 
-fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
+fn reduce_by_chain(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let mut filled = rules.filled;
     loop {
         if (Rules { filled, ..rules }).fills_table(graph.len(), graph.n_entries()) {
-            let mut table = Table::<K>::new(graph, rules)?;
+            let mut table = Table::new(graph, rules)?;
             chain::run(&mut table, merges, rules.monitor)?;
             return Ok(table.links());
         }
-        if K::ALL && !K::MEAN {
+        if rules.summary.is_least_of_all() {
             break;
         }
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
-        let mut rows = Rows::<K>::new(graph, rules);
+        let mut rows = Rows::new(graph, rules);
         let done = chain::run(&mut rows, merges, rules.monitor)?;
         let is_patient = rows.is_patient();
         graph = rows.into_graph();
@@ -67,16 +67,16 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         // halved, by doubling `filled`: at least one in `filled` pairs of clusters must have an edge.
         filled = rules.filled.saturating_mul(2);
     }
-    let mut lists = Lists::<K>::new(graph, rules)?;
+    let mut lists = Lists::new(graph, rules)?;
     chain::run(&mut lists, merges, rules.monitor)?;
     lists.links(rules.monitor)
 }
 
-fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
+fn all_nearest(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option<Near>>> {
     let parts = parallel::map(parallel::ranges(graph.len(), 1 << 12), |part| {
         let find = |cluster: usize| {
             let about = |other: u32| (graph.sizes[other as usize], other);
-            nearest::<K>(graph.row(cluster), graph.sizes[cluster], about, rules)
+            nearest(graph.row(cluster), graph.sizes[cluster], about, rules)
         };
         let mut found = memory::room("the nearest of clusters", part.len())?;
         for cluster in part {
@@ -121,7 +121,7 @@ impl Pairs {
         Self { left, taken, merged }
     }
 
-    fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
+    fn merge(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         entered!(sparse_rounds);
         let k = self.left.len();
         // For each cluster before the round: twice the index of its cluster after the round, plus 1 if it is the second
@@ -145,13 +145,16 @@ impl Pairs {
             let entries = memory::room("the links of clusters", room)?;
             let mut chunk = Chunk { first: clusters.start, ends: Vec::new(), entries };
             let mut nearest_of = Vec::with_capacity(clusters.len());
-            for new in clusters {
-                let start = chunk.entries.len();
-                writer.write::<K>(self, graph, &to, new, &mut chunk.entries);
-                chunk.ends.push(chunk.entries.len());
-                let about = |other: u32| (sizes[other as usize], other);
-                nearest_of.push(nearest::<K>(&chunk.entries[start..], sizes[new], about, rules));
-            }
+            let summary = rules.summary;
+            with_constant!(summary, {
+                for new in clusters {
+                    let start = chunk.entries.len();
+                    writer.write(summary, (self, graph, &to), new, &mut chunk.entries);
+                    chunk.ends.push(chunk.entries.len());
+                    let about = |other: u32| (sizes[other as usize], other);
+                    nearest_of.push(nearest_by(summary, &chunk.entries[start..], sizes[new], about, rules));
+                }
+            });
             chunk.entries.shrink_to_fit();
             done.push((chunk, nearest_of));
             rules.monitor.advance(0)
@@ -198,7 +201,14 @@ struct Sum {
 }
 
 impl Writer {
-    fn write<K: Summary>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
+    #[inline(always)]
+    fn write(
+        &mut self,
+        summary: Summary,
+        (pairs, graph, to): (&Pairs, &Graph, &[u32]),
+        new: usize,
+        out: &mut Vec<Entry>,
+    ) {
         self.row.clear();
         let (first, second) = (pairs.left[new], pairs.taken[new]);
         let parts = if second == NO_CLUSTER { &[first][..] } else { &[first, second][..] };
@@ -216,24 +226,23 @@ impl Writer {
                 if let Some(sum) = self.row.get_mut(at).filter(|sum| sum.cluster == cluster) {
                     sum.count += entry.count;
                     sum.links += 1;
-                    sum.values[across] =
-                        if K::MEAN { sum.values[across] + entry.value } else { sum.values[across].min(entry.value) };
+                    sum.values[across] = summary.fold(sum.values[across], entry.value);
                 } else {
                     self.place[cluster as usize] = self.row.len() as u32;
-                    let mut values = [if K::MEAN { 0.0 } else { f64::INFINITY }; 2];
+                    let mut values = [if summary.mean { 0.0 } else { f64::INFINITY }; 2];
                     values[across] = entry.value;
                     self.row.push(Sum { cluster, count: entry.count, links: 1, values });
                 }
             }
         }
         for &Sum { cluster, count, links, values: [x, y] } in &self.row {
-            if K::ALL && !K::MEAN {
+            if summary.is_least_of_all() {
                 let other = if pairs.taken[cluster as usize] == NO_CLUSTER { 1 } else { 2 };
                 if (links as usize) < parts.len() * other {
                     continue;
                 }
             }
-            out.push(Entry { cluster, count, value: K::fold(x, y) });
+            out.push(Entry { cluster, count, value: summary.fold(x, y) });
         }
     }
 }

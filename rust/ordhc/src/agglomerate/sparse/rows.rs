@@ -1,16 +1,14 @@
 //! Lists of edges (rows) that apply merges when they are next read.
 
-use std::marker::PhantomData;
-
 use super::chain::Linked;
 use super::graph::{Chunk, Graph, Near, Rules, nearest};
-use super::links::{Entry, Summary};
+use super::links::Entry;
 use crate::union_find::UnionFind;
 
 /// Lists of edges (rows). A merge only appends the shorter of two rows to the longer row. A search for the nearest
 /// cluster reads the whole row, so the total number of edges read is limited. Rows cannot be used for the minimum of
 /// all pairs, because a merged cluster then loses an edge that only one of its two parts has.
-pub(super) struct Rows<'m, K: Summary> {
+pub(super) struct Rows<'m> {
     /// The edges of each cluster. The neighbours in these edges may have been merged, so several edges may lead to the
     /// same cluster.
     entries: Vec<Vec<Entry>>,
@@ -22,10 +20,9 @@ pub(super) struct Rows<'m, K: Summary> {
     patience: usize,
     place: Vec<u32>,
     rules: Rules<'m>,
-    kind: PhantomData<K>,
 }
 
-impl<'m, K: Summary> Rows<'m, K> {
+impl<'m> Rows<'m> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Self {
         entered!(sparse_rows);
         let (k, n_entries) = (graph.len(), graph.n_entries());
@@ -48,7 +45,6 @@ impl<'m, K: Summary> Rows<'m, K> {
             patience: n_entries.saturating_mul(rules.patience),
             place: vec![0; k],
             rules,
-            kind: PhantomData,
         }
     }
 
@@ -69,7 +65,7 @@ impl<'m, K: Summary> Rows<'m, K> {
             let at = self.place[other as usize] as usize;
             if at < kept && row[at].cluster == other {
                 row[at].count += row[from].count;
-                row[at].value = K::fold(row[at].value, row[from].value);
+                row[at].value = self.rules.summary.fold(row[at].value, row[from].value);
             } else {
                 self.place[other as usize] = kept as u32;
                 row[kept] = Entry { cluster: other, ..row[from] };
@@ -98,7 +94,7 @@ impl<'m, K: Summary> Rows<'m, K> {
     }
 }
 
-impl<K: Summary> Linked for Rows<'_, K> {
+impl Linked for Rows<'_> {
     fn n_clusters(&self) -> usize {
         self.clusters.len()
     }
@@ -115,7 +111,7 @@ impl<K: Summary> Linked for Rows<'_, K> {
         self.patience = self.patience.saturating_sub(self.entries[cluster].len());
         self.entries[cluster] = self.row(cluster);
         let about = |k: u32| (self.sizes[k as usize], self.names[k as usize]);
-        nearest::<K>(&self.entries[cluster], self.sizes[cluster], about, self.rules)
+        nearest(&self.entries[cluster], self.sizes[cluster], about, self.rules)
     }
 
     fn merge(&mut self, a: usize, b: usize) -> usize {

@@ -1,17 +1,15 @@
 //! A square matrix of the edges of a sparse graph in which many pairs of clusters have an edge. For the
 //! nearest-neighbour chain.
 
-use std::marker::PhantomData;
-
 use super::chain::Linked;
 use super::graph::{Best, Graph, Near, Rules};
-use super::links::{Entry, Link, Summary};
+use super::links::{Entry, Link, Summary, with_constant};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
 /// A square matrix with the value of each edge, and NaN for pairs of clusters without an edge. `numbers` has the
 /// cluster of each row, by its index in the initial graph.
-pub(super) struct Table<'m, K: Summary> {
+pub(super) struct Table<'m> {
     stride: usize,
     values: Buffer,
     counts: Vec<u32>,
@@ -23,19 +21,19 @@ pub(super) struct Table<'m, K: Summary> {
     /// The row of each cluster, by its index in the initial graph, or [`GONE`].
     places: Vec<u32>,
     rules: Rules<'m>,
-    kind: PhantomData<K>,
 }
 
 const LANES: usize = 8;
 const PACK_FROM: usize = 64;
 
-impl<'m, K: Summary> Table<'m, K> {
+impl<'m> Table<'m> {
     pub(super) fn new(graph: Graph, rules: Rules<'m>) -> Result<Self> {
         entered!(sparse_table);
         let k = graph.len();
+        let has_counts = !rules.summary.all;
         let mut values = Buffer::zeros("the similarities of clusters", k * k)?;
-        memory::check("the counts of known pairs", if K::ALL { 0 } else { 4 * (k * k) as u64 })?;
-        let mut counts = vec![0; if K::ALL { 0 } else { k * k }];
+        memory::check("the counts of known pairs", if has_counts { 4 * (k * k) as u64 } else { 0 })?;
+        let mut counts = vec![0; if has_counts { k * k } else { 0 }];
         let Graph { names, sizes, chunks } = graph;
         for chunk in chunks {
             let mut start = 0;
@@ -44,7 +42,7 @@ impl<'m, K: Summary> Table<'m, K> {
                 values[row..row + k].fill(f64::NAN);
                 for &Entry { cluster, count, value } in &chunk.entries[start..end] {
                     values[row + cluster as usize] = value;
-                    if !K::ALL {
+                    if has_counts {
                         counts[row + cluster as usize] = count;
                     }
                 }
@@ -53,43 +51,46 @@ impl<'m, K: Summary> Table<'m, K> {
         }
         let numbers: Vec<u32> = (0..k as u32).collect();
         let places = numbers.clone();
-        Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
+        Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules })
     }
 
     #[inline(always)]
-    fn fold(x: f64, y: f64) -> f64 {
-        let needs_both = K::ALL && !K::MEAN;
+    fn fold(summary: Summary, x: f64, y: f64) -> f64 {
+        let needs_both = summary.is_least_of_all();
         match (x.is_nan(), y.is_nan()) {
-            (false, false) => K::fold(x, y),
+            (false, false) => summary.fold(x, y),
             (true, false) if !needs_both => y,
             (false, true) if !needs_both => x,
             _ => f64::NAN,
         }
     }
 
-    fn count(&self, at: usize) -> u32 {
-        if K::ALL { 0 } else { self.counts[at] }
-    }
-
     fn entry(&self, row: usize, place: usize) -> Entry {
-        Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
-    }
-
-    #[inline(always)]
-    fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
-        K::similarity(&self.entry(row, place), n_i, self.sizes[place])
+        let count = if self.counts.is_empty() { 0 } else { self.counts[row + place] };
+        Entry { cluster: place as u32, count, value: self.values[row + place] }
     }
 
     fn largest(&self, row: usize, n_i: f64) -> f64 {
+        let summary = self.rules.summary;
+        with_constant!(summary, self.largest_by(summary, row, n_i))
+    }
+
+    #[inline(always)]
+    fn largest_by(&self, summary: Summary, row: usize, n_i: f64) -> f64 {
+        let similarity = |place: usize| {
+            let count = if summary.all { 0 } else { self.counts[row + place] };
+            let entry = Entry { cluster: place as u32, count, value: self.values[row + place] };
+            summary.similarity(&entry, n_i, self.sizes[place])
+        };
         let mut largest = [f64::NEG_INFINITY; LANES];
         let whole = self.stride / LANES * LANES;
         for first in (0..whole).step_by(LANES) {
-            let similarities: [f64; LANES] = std::array::from_fn(|lane| self.similarity(row, first + lane, n_i));
+            let similarities: [f64; LANES] = std::array::from_fn(|lane| similarity(first + lane));
             for lane in 0..LANES {
                 largest[lane] = if similarities[lane] > largest[lane] { similarities[lane] } else { largest[lane] };
             }
         }
-        let rest = (whole..self.stride).map(|place| self.similarity(row, place, n_i));
+        let rest = (whole..self.stride).map(similarity);
         largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
     }
 
@@ -114,7 +115,7 @@ impl<'m, K: Summary> Table<'m, K> {
         for (to, &from) in kept.iter().enumerate() {
             for (column, &old) in kept.iter().enumerate() {
                 self.values[to * k + column] = self.values[from * self.stride + old];
-                if !K::ALL {
+                if !self.rules.summary.all {
                     self.counts[to * k + column] = self.counts[from * self.stride + old];
                 }
             }
@@ -134,7 +135,7 @@ impl<'m, K: Summary> Table<'m, K> {
 
 const GONE: u32 = u32::MAX;
 
-impl<K: Summary> Linked for Table<'_, K> {
+impl Linked for Table<'_> {
     fn n_clusters(&self) -> usize {
         self.places.len()
     }
@@ -146,7 +147,7 @@ impl<K: Summary> Linked for Table<'_, K> {
 
     fn nearest(&mut self, cluster: usize) -> Option<Near> {
         let place = self.places[cluster] as usize;
-        let (row, n_i) = (place * self.stride, self.sizes[place]);
+        let (row, n_i, summary) = (place * self.stride, self.sizes[place], self.rules.summary);
         let largest = self.largest(row, n_i);
         if largest <= self.rules.bar {
             return None;
@@ -154,9 +155,10 @@ impl<K: Summary> Linked for Table<'_, K> {
         let floor = self.rules.tolerance.floor(largest);
         let mut best = Best::none();
         for (place, &number) in self.numbers.iter().enumerate() {
-            let similarity = self.similarity(row, place, n_i);
+            let entry = self.entry(row, place);
+            let similarity = summary.similarity(&entry, n_i, self.sizes[place]);
             if similarity >= floor && similarity > self.rules.bar {
-                let share = K::share(&self.entry(row, place), n_i, self.sizes[place]);
+                let share = summary.share(&entry, n_i, self.sizes[place]);
                 best.offer(Near { cluster: number, similarity }, share, self.names[place], self.rules);
             }
         }
@@ -166,14 +168,14 @@ impl<K: Summary> Linked for Table<'_, K> {
     fn merge(&mut self, a: usize, b: usize) -> usize {
         let (a, b) = (self.places[a] as usize, self.places[b] as usize);
         let (i, j) = (a.min(b), a.max(b));
-        let (row_i, row_j) = (i * self.stride, j * self.stride);
+        let (row_i, row_j, summary) = (i * self.stride, j * self.stride, self.rules.summary);
         for place in 0..self.stride {
-            let folded = Self::fold(self.values[row_i + place], self.values[row_j + place]);
+            let folded = Self::fold(summary, self.values[row_i + place], self.values[row_j + place]);
             let value = if place == i || place == j { f64::NAN } else { folded };
             self.values[row_i + place] = value;
             self.values[place * self.stride + i] = value;
             self.values[place * self.stride + j] = f64::NAN;
-            if !K::ALL {
+            if !summary.all {
                 let count = self.counts[row_i + place] + self.counts[row_j + place];
                 self.counts[row_i + place] = count;
                 self.counts[place * self.stride + i] = count;

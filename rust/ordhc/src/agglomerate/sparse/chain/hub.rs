@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::marker::PhantomData;
 use std::ops::Bound;
 
 use super::super::graph::{Best, Near, Rules};
@@ -14,28 +13,23 @@ use super::super::links::{Entry, Summary};
 /// The similarities are computed as if this cluster had size 1, because the size of this cluster does not change the
 /// order of its edges. The stored rank of an edge is an upper bound: it is not updated if the size or name of the
 /// neighbour changes, and such changes only lower the rank.
-pub(super) struct Hub<K: Summary> {
+pub(super) struct Hub {
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
-    kind: PhantomData<K>,
+    summary: Summary,
 }
 
 /// The rank of an edge: larger similarities first, then larger shares of stored pairs of leaves, then smaller names of
 /// clusters.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
-impl<K: Summary> Hub<K> {
-    pub(super) fn new(entries: &[Entry], about: impl Fn(u32) -> (f64, u32)) -> Self {
+impl Hub {
+    pub(super) fn new(entries: &[Entry], about: impl Fn(u32) -> (f64, u32), summary: Summary) -> Self {
         entered!(sparse_hub);
-        let rank = |entry: &Entry| Self::rank(entry, about(entry.cluster));
+        let rank = |entry: &Entry| rank_of(summary, entry, about(entry.cluster));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.cluster, (at as u32, rank(entry)))).collect();
         let order = entries.iter().map(|entry| (rank(entry), entry.cluster)).collect();
-        Self { places, order, kind: PhantomData }
-    }
-
-    fn rank(entry: &Entry, (n_k, name): (f64, u32)) -> Rank {
-        let share = K::share(entry, 1.0, n_k);
-        (Reverse(ordered(K::similarity(entry, 1.0, n_k))), Reverse(ordered(share)), name)
+        Self { places, order, summary }
     }
 
     pub(super) fn place(&self, k: u32) -> Option<usize> {
@@ -52,7 +46,7 @@ impl<K: Summary> Hub<K> {
     }
 
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
-        let rank = Self::rank(entry, about);
+        let rank = rank_of(self.summary, entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
             self.order.remove(&(old, entry.cluster));
         }
@@ -75,15 +69,15 @@ impl<K: Summary> Hub<K> {
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);
-            if Self::rank(&entries[at], (n_k, name)) != rank {
+            if rank_of(self.summary, &entries[at], (n_k, name)) != rank {
                 self.set(&entries[at], at, (n_k, name));
                 continue;
             }
-            let similarity = K::similarity(&entries[at], n_i, n_k);
+            let similarity = self.summary.similarity(&entries[at], n_i, n_k);
             if similarity <= bar || similarity < floor {
                 break;
             }
-            let share = K::share(&entries[at], n_i, n_k);
+            let share = self.summary.share(&entries[at], n_i, n_k);
             if best.near.is_none() {
                 floor = tolerance.floor(similarity);
             }
@@ -92,6 +86,11 @@ impl<K: Summary> Hub<K> {
         }
         best.near
     }
+}
+
+fn rank_of(summary: Summary, entry: &Entry, (n_k, name): (f64, u32)) -> Rank {
+    let share = summary.share(entry, 1.0, n_k);
+    (Reverse(ordered(summary.similarity(entry, 1.0, n_k))), Reverse(ordered(share)), name)
 }
 
 fn ordered(x: f64) -> u64 {
