@@ -45,6 +45,11 @@ pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) ->
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
 
+/// Returns the number that has exactly `at` larger or equal numbers before it in descending order. Reorders `values`.
+pub(crate) fn largest_but(at: usize, values: &mut [f64]) -> f64 {
+    *values.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1
+}
+
 /// Sorts `values` in the order of their type (`Ord`). The sort is not stable.
 pub(crate) fn sort<T: Ord>(values: &mut [T], monitor: &Monitor) -> Result<()> {
     by_parts(values, T::cmp, SMALL, monitor)

@@ -8,6 +8,7 @@ use super::triangle_rows::TriangleRows;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::sorting::order_by_key;
 
 /// Columns are copied only from condensed matrices with at least this number of rows. A smaller matrix fits into a
 /// core's cache.
@@ -62,7 +63,7 @@ impl<'r> Columns<'r> {
     ) -> Result<Self> {
         entered!(columns);
         let k = triangle.len();
-        pairs.sort_unstable_by_key(|&(_, j)| j);
+        order_by_key(&mut pairs, |(_, j)| j);
         let mut places = vec![NONE; k];
         pairs.iter().zip(0..).for_each(|(&(_, j), place)| places[j] = place);
         let (mut starts, mut ends, mut end) = (Vec::new(), Vec::new(), 0);

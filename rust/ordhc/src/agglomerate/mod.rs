@@ -69,6 +69,7 @@ mod condensed_rows;
 mod constraints;
 mod doubts;
 mod engine;
+mod grid;
 mod groups;
 mod job;
 mod kept;

@@ -4,6 +4,7 @@ use super::matrix::Matrix;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
+use crate::sorting::largest_but;
 
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
 /// The number of test leaves. A number of groups is good if many test leaves have their nearest leaves in their own
@@ -70,8 +71,7 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
 /// Returns the leaf itself, its [`NEAREST`] nearest leaves, and all leaves that are tied with the last of these. `row`
 /// has the similarities of the leaf to all leaves.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
-    let mut sorted = row.clone();
     // The leaf itself is the nearest, so select one more.
-    let least = *sorted.select_nth_unstable_by(NEAREST, |a, b| b.total_cmp(a)).1;
+    let least = largest_but(NEAREST, &mut row.clone());
     (0..).zip(row).filter(|&(_, x)| x >= least).map(|(leaf, _)| leaf).collect()
 }

@@ -7,6 +7,7 @@ use super::learner::Told;
 use super::slots;
 use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
+use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
 /// Inserts many leaves in parallel, in few rounds. A sample of the leaves is inserted first, by the same method. Then
@@ -160,7 +161,7 @@ impl Buckets {
         let steps = std::mem::take(&mut task.steps) as f64 / self.price;
         self.left += steps - found.len() as f64 * bits(task.leaves.len());
         // The sort is stable, so each bucket keeps the random order of leaves.
-        found.sort_by_key(|found| found.0);
+        order_by_key(&mut found, |found| found.0);
         let mut buckets = Vec::new();
         for bucket in found.chunk_by(|a, b| a.0 == b.0) {
             let leaves = bucket.iter().map(|found| found.1).collect();

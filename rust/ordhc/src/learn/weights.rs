@@ -1,7 +1,10 @@
 //! Multiplicative weights of nodes, and a walk on a tree: the two stages of the search for a node by Emamjomeh-Zadeh &
 //! Kempe.
 
+use std::cmp::Reverse;
+
 use crate::search::{GrowingTree, NONE};
+use crate::sorting::order_by_key;
 
 /// The first stage of the search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and probabilistic binary search in
 /// graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes. After `steps` steps, the node that is searched
@@ -108,7 +111,7 @@ impl TreeWalk {
         for &node in tree.nodes().iter().rev() {
             let parts: Vec<u32> = tree.children(node).filter(|&child| down[child as usize] != NONE).collect();
             let mut ways: Vec<u64> = parts.iter().map(|&child| height[child as usize] + 1).collect();
-            ways.sort_unstable_by(|a, b| b.cmp(a));
+            order_by_key(&mut ways, Reverse);
             if is_stop[node as usize] || ways.len() > 1 {
                 is_stop[node as usize] = true;
                 down[node as usize] = node;

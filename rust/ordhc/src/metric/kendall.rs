@@ -242,11 +242,7 @@ impl Scratch {
     /// discordant pairs, and the number of pairs that are tied in `outer`. `class(k)` returns the true rank of the k-th
     /// leaf of `outer` (from left to right).
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
-        self.joining.clear();
-        self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
-        if !self.joining.is_sorted_by_key(|step| step.0) {
-            self.joining.sort_by_key(|step| step.0);
-        }
+        self.walk(outer, leaf);
         self.seen.clear(self.class_sizes.len());
         let (mut score, mut outer_ties) = (0, 0);
         for group in self.joining.chunk_by(|a, b| a.0 == b.0) {
@@ -256,6 +252,15 @@ impl Scratch {
             outer_ties += two(size as u64);
         }
         (score, outer_ties)
+    }
+
+    /// Sets `joining` to the leaves that join `leaf` at each merge, in the order of the ranks of merges.
+    fn walk(&mut self, outer: &Ranking, leaf: usize) {
+        self.joining.clear();
+        self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
+        if !self.joining.is_sorted_by_key(|step| step.0) {
+            self.joining.sort_by_key(|step| step.0);
+        }
     }
 
     /// Divides the other leaves into classes that are equally close to `leaf` in the tree `inner`, the closest class

@@ -9,6 +9,7 @@ use super::choices::Choices;
 use super::height_tree::{HeightTree, NONE};
 use super::luce;
 use super::places::{Rest, Spot};
+use crate::sorting::order_by_key;
 
 /// A pair of leaves of an answer: one leaf is in the moved subtree, and the other leaf (`outer`) is not. The height of
 /// the pair depends on where the subtree is inserted.
@@ -69,7 +70,7 @@ impl ChoiceScores {
             self.weights.push(weight);
             self.factors.push(factor);
         }
-        self.open.sort_unstable_by_key(|open| (open.start, open.option));
+        order_by_key(&mut self.open, |open| (open.start, open.option));
         let is_alone = self.open.first().map(|open| open.outer) == self.open.last().map(|open| open.outer);
         if self.open.is_empty() || is_alone && self.open.len() == pairs.len() {
             // The likelihood of the answer does not depend on where the subtree is inserted.

@@ -154,6 +154,8 @@ fn merges<V: Value, const K: usize>(
         match &mut answers {
             Answers::Sparse(answers) => answers.merge(&slots, a, b, &mut gains),
             Answers::Dense(answers) => answers.merge(&slots, a, b, &mut gains),
+            // Without this line, the code for tables of 16-bit counts would be compiled for weights, too.
+            Answers::Narrow(_) if !V::COUNTS => unreachable!("weights are not counts"),
             Answers::Narrow(answers) => answers.merge(&slots, a, b, &mut gains),
         }
         slots.now.iter_mut().filter(|slot| **slot == b).for_each(|slot| *slot = a);
@@ -166,6 +168,7 @@ fn merges<V: Value, const K: usize>(
             gains = pack_pairs(&slots, &packed, &renumbering, &gains, |gain| gain);
             match &mut answers {
                 Answers::Dense(answers) => answers.pack(&slots, &packed, &renumbering),
+                Answers::Narrow(_) if !V::COUNTS => unreachable!("weights are not counts"),
                 Answers::Narrow(table) => {
                     answers = Answers::Dense(table.widened(&slots, &packed, &renumbering)?);
                 }

@@ -369,8 +369,8 @@ impl Posterior {
             let from = stack.len();
             let is_inner = |child: &u32| tree.degree(self.spots[*child as usize].node) > 0;
             stack.extend(self.children(at).filter(is_inner).map(|child| (child, unit)));
-            let sum = |entry: &(u32, f64)| self.spots[entry.0 as usize].sum;
-            stack[from..].sort_by(|a, b| sum(a).total_cmp(&sum(b)));
+            let sum = |entry: (u32, f64)| self.spots[entry.0 as usize].sum;
+            order_by(&mut stack[from..], &|a, b| sum(a).total_cmp(&sum(b)));
         }
         self.stack = stack;
         best

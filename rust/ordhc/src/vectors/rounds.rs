@@ -9,6 +9,7 @@ use super::clusters::MeanClusters;
 use super::search::{self, Near, Query};
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::sorting::order_by;
 use crate::tree::RawMerge;
 
 /// Returns the number of progress steps for merging `k` clusters: k^2 for the first search of all nearest neighbours,
@@ -195,7 +196,7 @@ impl<'m> Rounds<'m> {
         let mut wanted: Vec<(f64, usize)> = (0..is_nearest.len()).filter_map(wanted).collect();
         let room = (wanted.len() / SHARE).max(SMALL);
         if wanted.len() > room {
-            wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            order_by(&mut wanted, &|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             wanted.truncate(room);
         }
         if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }

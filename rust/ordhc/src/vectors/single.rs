@@ -80,7 +80,7 @@ impl Grown<'_> {
             |a: u32, b: u32| C::similarity(self.row(a).zip(self.row(b)).fold(0.0, |sum, (x, y)| C::add(sum, x, y)));
         let (n, p) = (self.vectors.n_leaves(), self.vectors.n_coordinates());
         if !(C::DISSIMILARITY && n >= TREE_FROM && (1..=boruvka::FEW).contains(&p)) {
-            return merges_along(n, self.edges::<C>()?, &similarity, None, self.monitor);
+            return merges_along(n, self.edges(Apart::nearest::<C>)?, &similarity, None, self.monitor);
         }
         let points: Vec<f64> = (0..n as u32).flat_map(|leaf| self.row(leaf)).collect();
         let point = |leaf: u32| &points[leaf as usize * p..][..p];
@@ -97,16 +97,16 @@ impl Grown<'_> {
 
     /// Returns the edges of a maximum spanning tree of similarities. In each step, all threads find out which leaf
     /// joins the tree.
-    fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
-        match self.edges_of_parts::<C>(self.parts)? {
+    fn edges(&self, nearest: Find) -> Result<Vec<RawMerge>> {
+        match self.edges_of_parts(nearest, self.parts)? {
             Some(edges) => Ok(edges),
-            None => Ok(self.edges_of_parts::<C>(1)?.expect("one part needs no other thread")),
+            None => Ok(self.edges_of_parts(nearest, 1)?.expect("one part needs no other thread")),
         }
     }
 
     /// Does the same as [`Self::edges`] with `parts` threads. Returns `None` if the system does not provide these
     /// threads.
-    fn edges_of_parts<C: Closeness>(&self, parts: usize) -> Result<Option<Vec<RawMerge>>> {
+    fn edges_of_parts(&self, nearest: Find, parts: usize) -> Result<Option<Vec<RawMerge>>> {
         entered!(vectors_prim);
         let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
@@ -121,7 +121,7 @@ impl Grown<'_> {
             for step in 1..n {
                 own.join(last);
                 let query: Vec<f64> = self.row(last).collect();
-                let mut best = own.nearest::<C>(last, &query);
+                let mut best = nearest(&mut own, last, &query);
                 // Threads stop together, because all of them read the value that the first thread writes.
                 if p == 0 && self.monitor.advance((n - step) as u64).is_err() {
                     best = Edge::STOP;
@@ -157,6 +157,9 @@ struct Edge {
     with: u32,
     similarity: f64,
 }
+
+/// The method [`Apart::nearest`] for a measure.
+type Find = fn(&mut Apart, u32, &[f64]) -> Edge;
 
 impl Edge {
     const NONE: Self = Self { leaf: u32::MAX, with: u32::MAX, similarity: f64::NEG_INFINITY };

@@ -4,9 +4,9 @@
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
 
+use crate::agglomerate::grid::packed;
 use crate::agglomerate::kept::stream;
 use crate::agglomerate::read::{LANES, stride};
-use crate::agglomerate::square::packed;
 use crate::linkage::Rule;
 use crate::memory::Buffer;
 

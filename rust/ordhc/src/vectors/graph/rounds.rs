@@ -18,7 +18,7 @@ use crate::memory::{check, filled, room};
 use crate::monitor::Monitor;
 use crate::numbers::in_order;
 use crate::parallel;
-use crate::sorting::sort_by_key;
+use crate::sorting::{order_by, sort_by_key};
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
@@ -168,7 +168,7 @@ impl<'c> Rounds<'c> {
         }
         let most = self.n_alive - until;
         if pairs.len() > most {
-            pairs.sort_unstable_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+            order_by(&mut pairs, &|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
             pairs.truncate(most);
         }
         for &(a, b, similarity) in &pairs {
@@ -349,7 +349,7 @@ impl Scratch {
             links[link].similarity = value;
         }
         if links.len() > most && !is_single {
-            links.sort_unstable_by(|a, b| b.is_better(*a, at as u32).cmp(&a.is_better(*b, at as u32)));
+            order_by(links, &|a, b| b.is_better(a, at as u32).cmp(&a.is_better(b, at as u32)));
             links.truncate(most);
         }
         links.shrink_to(2 * most);
