@@ -38,7 +38,7 @@ help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 	@echo "Rooms: $(ROOMS)."
 
-demo: $(STAMPS)/package ## Set everything up (three minutes, once) and cluster 100 dishes from 190,376 answers
+demo: $(STAMPS)/package ## Set everything up (three to five minutes, once) and cluster 100 dishes from 190,376 answers
 	$(call say,Clustering 100 dishes: a few seconds)
 	$(BIN)/ordhc demo --output-dir demo
 
@@ -207,7 +207,7 @@ $(STAMPS)/venv:
 
 # Python files are used as they are, so only what is compiled is ever out of date.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml README.md $(RUST_SOURCES)
-	$(call say,Downloading what the package needs and compiling the engine: about three minutes)
+	$(call say,Downloading what the package needs and compiling the engine: three to five minutes)
 	$(BUILD) --editable '.[plot]'
 	touch $@
 

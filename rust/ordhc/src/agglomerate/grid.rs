@@ -42,7 +42,7 @@ pub(super) struct Grid<'a> {
     pub(super) positions: Vec<u32>,
     /// With at most `few` clusters: the rows of merged clusters, in the order of merging. Other rows later copy values
     /// from these rows.
-    pub(super) copied: Vec<u32>,
+    copied: Vec<u32>,
     /// For each row: the number of merges, in `copied` or in the log of [`Square`](super::square::Square), that were
     /// applied to the row.
     pub(super) seen: Vec<u32>,
