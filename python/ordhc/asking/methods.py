@@ -100,6 +100,11 @@ class Method(ABC):
         return isinstance(self, Robust) and (isinstance(self.p, str) or self.right < 1)
 
     @property
+    def is_by_person(self) -> bool:
+        """True if a session weights each answer by the reliability of its person."""
+        return isinstance(self, Robust) and self.p == BY_PERSON
+
+    @property
     def follows_people(self) -> bool:
         """True if a session adapts `parallel` to the number of people who answer at the same time."""
         if not isinstance(self, Insertion | Robust | Revise):

@@ -33,7 +33,7 @@ from ordhc.asking.given import (
 )
 from ordhc.asking.items import Item, checked_items, items_of
 from ordhc.asking.learner import Place, places_of
-from ordhc.asking.methods import BY_PERSON, Method, Robust, Uncertain
+from ordhc.asking.methods import Method, Uncertain
 from ordhc.asking.opening import Given, opened
 from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
@@ -157,8 +157,7 @@ class Session:
         store, learner, self._start = opened(self._path, names, n_leaves, given)
         self._settings: dict[str, Any] = store.settings["learner"]
         self._width, self._method = store.width, store.method
-        # True if an answer is weighted by the estimated reliability of its person.
-        self._by_reliability = isinstance(self._method, Robust) and self._method.p == BY_PERSON
+        self._is_by_person = store.method.is_by_person
         self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
@@ -323,9 +322,11 @@ class Session:
         checked_who(who)
         told = checked_told(ids, answers, seconds, places, self._width)
         m = len(told.numbers)
-        probabilities: list[float | None] | None = None if self._by_reliability else [None] * m
+        probabilities: list[float | None] | None = None
         if p is not None:
             probabilities = checked_probabilities(p, m, self._method, self._repeat)
+        elif not self._is_by_person:
+            probabilities = [None] * m
         with self._contents.writing():
             if probabilities is None:
                 # The reliability is estimated before these answers count.

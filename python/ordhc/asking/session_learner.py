@@ -9,7 +9,7 @@ import numpy as np
 from ordhc import _ordhc
 from ordhc.asking.given import DOES_NOT_WEIGH
 from ordhc.asking.learner import Learner
-from ordhc.asking.methods import BY_PERSON, Majority, Method, Robust, RobustPaper, Uncertain
+from ordhc.asking.methods import Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.people import PRIOR
 from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
@@ -36,7 +36,8 @@ def new_learner(
     method = from_settings(settings)
     if isinstance(method, Uncertain) and method.among is not None:
         raise InputError("a session does not support among=, a list of questions: use a Learner")
-    if isinstance(method, Robust) and method.p == BY_PERSON:
+    if method.is_by_person:
+        assert isinstance(method, Robust)
         if settings.get("repeat", 1) != 1:
             raise InputError(DOES_NOT_WEIGH)
         # The prior mean of the reliability, for people without answers.

@@ -402,7 +402,9 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """Return the local files that a command reads: the files of `path`, then three files of options.
+    """Return the files that a command reads: those of `path`, then three files of options.
+
+    A remote folder or pattern has no entries, because no output can be one of its files.
 
     The options are `names`, `participants` and `questions`. The entry of an option that is not given is None.
     """

@@ -45,9 +45,9 @@ pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) ->
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
 
-/// Returns the number that has exactly `at` larger or equal numbers before it in descending order. Reorders `values`.
-pub(crate) fn largest_but(at: usize, values: &mut [f64]) -> f64 {
-    *values.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1
+/// Returns the number that has index `n` in descending order. Reorders `values`.
+pub(crate) fn nth_largest(values: &mut [f64], n: usize) -> f64 {
+    *values.select_nth_unstable_by(n, |a, b| b.total_cmp(a)).1
 }
 
 /// Sorts `values` in the order of their type (`Ord`). The sort is not stable.

@@ -40,8 +40,8 @@ pub(super) struct Grid<'a> {
     pub(super) gone: Vec<f64>,
     pub(super) names: Vec<u32>,
     pub(super) positions: Vec<u32>,
-    /// With at most `few` clusters: the rows of merged clusters, in the order of merging. Other rows later copy values
-    /// from these rows.
+    /// The rows of merged clusters, in the order of merging. Other rows later copy values from these rows. Empty if there
+    /// are more than `few` clusters.
     copied: Vec<u32>,
     /// For each row: the number of merges, in `copied` or in the log of [`Square`](super::square::Square), that were
     /// applied to the row.

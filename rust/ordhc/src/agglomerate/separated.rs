@@ -4,7 +4,7 @@ use super::matrix::Matrix;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
-use crate::sorting::largest_but;
+use crate::sorting::nth_largest;
 
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
 /// The number of test leaves. A number of groups is good if many test leaves have their nearest leaves in their own
@@ -72,6 +72,6 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
 /// has the similarities of the leaf to all leaves.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
     // The leaf itself is the nearest, so select one more.
-    let least = largest_but(NEAREST, &mut row.clone());
+    let least = nth_largest(&mut row.clone(), NEAREST);
     (0..).zip(row).filter(|&(_, x)| x >= least).map(|(leaf, _)| leaf).collect()
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
-use crate::sorting::largest_but;
+use crate::sorting::nth_largest;
 use crate::tree::RawMerge;
 
 /// The search of [`all_largest`] ends after it has read more than n^2 / `FEW` values.
@@ -97,7 +97,7 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     if at >= sample.len() {
         return Some(f64::NEG_INFINITY);
     }
-    let wanted = largest_but(at, &mut sample);
+    let wanted = nth_largest(&mut sample, at);
     let reached = sample.iter().filter(|&&x| x >= wanted).count();
     // The sample gives only an estimate, so allow only half of the maximum number of pairs.
     if reached as f64 <= MOST as f64 / 2.0 * per_leaf * sample.len() as f64 {

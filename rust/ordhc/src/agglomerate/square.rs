@@ -30,6 +30,7 @@ pub(super) const FEW: usize = 1500;
 
 /// Square matrices with at most this number of rows keep the rows and columns of removed clusters.
 const PACK_FROM: usize = 64;
+
 /// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with the square matrix of
 /// their similarities. Rows start at multiples of the [`stride`]. The similarity of a cluster with itself is minus
 /// infinity.

@@ -158,13 +158,13 @@ struct Edge {
     similarity: f64,
 }
 
-/// The method [`Apart::nearest`] for a measure.
-type Find = fn(&mut Apart, u32, &[f64]) -> Edge;
-
 impl Edge {
     const NONE: Self = Self { leaf: u32::MAX, with: u32::MAX, similarity: f64::NEG_INFINITY };
     const STOP: Self = Self { similarity: f64::INFINITY, ..Self::NONE };
 }
+
+/// The method [`Apart::nearest`] for a measure.
+type Find = fn(&mut Apart, u32, &[f64]) -> Edge;
 
 struct Apart {
     tiles: Tiles,

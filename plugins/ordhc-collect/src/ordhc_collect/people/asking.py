@@ -68,9 +68,6 @@ class Asker:
         )
         self.withdrawn = frozenset((*gone, *range(shown, n)))
 
-    def _is_shown(self, row: Sequence[int]) -> bool:
-        return self.withdrawn.isdisjoint(row)
-
     def _gold_question(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question with a known answer ("gold") if one is due for this person, else None.
 
@@ -86,7 +83,9 @@ class Asker:
         mine = {key_of(row) for row in known()}
         if len(mine & self._gold) >= due:
             return None
-        left = [row for row in self._study.gold.rows if key_of(row) not in mine and self._is_shown(row)]
+        left = [
+            row for row in self._study.gold.rows if key_of(row) not in mine and self.withdrawn.isdisjoint(row)
+        ]
         return self._question_about("gold", "gold", draw.choice(left), who) if left else None
 
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
@@ -121,7 +120,7 @@ class Asker:
             return self._random_question(name, who, known)
         questions = self._session.ask(who=who, lease=LEASE, sampler=name)
         for number, row in questions:
-            if self._is_shown(row):
+            if self.withdrawn.isdisjoint(row):
                 return number, row, name
             self._session.release([number])
         return None
@@ -151,13 +150,13 @@ class Asker:
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):
-            if row not in mine and self._is_shown(row):
+            if row not in mine and self.withdrawn.isdisjoint(row):
                 self.returned.remove(row)
                 return self._question_about("list", "random", row, who)
         for _ in range(len(listed)):
             row = listed[self._listed % len(listed)]
             self._listed += 1
-            if row not in mine and self._is_shown(row):
+            if row not in mine and self.withdrawn.isdisjoint(row):
                 return self._question_about("list", "random", row, who)
         return None
 

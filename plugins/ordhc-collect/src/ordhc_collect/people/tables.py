@@ -214,7 +214,7 @@ class Tables:
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Store the status of an answer: the result of `Session.tell`, such as "taken"."""
+        """Store the status of an answer, such as "taken"; `Session.tell` returns it."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )

@@ -246,7 +246,7 @@ impl Row {
         }
         let about = |k: u32| (clusters[k as usize].size, clusters[k as usize].name);
         match &mut self.hub {
-            Some(hub) => hub.set(&entry, at, about(entry.cluster)),
+            Some(hub) => hub.set(&entry, at, about(entry.cluster), hubs.summary),
             None => self.sort(clusters, hubs),
         }
     }

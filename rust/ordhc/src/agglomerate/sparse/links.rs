@@ -43,23 +43,14 @@ pub(super) struct Summary {
 /// without a branch inside. Functions that `$work` calls must be `#[inline(always)]`.
 macro_rules! with_constant {
     ($summary:ident, $work:expr) => {
+        with_constant!($summary, $work, [false false] [false true] [true false] [true true])
+    };
+    ($summary:ident, $work:expr, $([$mean:literal $all:literal])*) => {
         match $summary {
-            Summary { mean: false, all: false } => {
-                let $summary = Summary { mean: false, all: false };
+            $(Summary { mean: $mean, all: $all } => {
+                let $summary = Summary { mean: $mean, all: $all };
                 $work
-            }
-            Summary { mean: false, all: true } => {
-                let $summary = Summary { mean: false, all: true };
-                $work
-            }
-            Summary { mean: true, all: false } => {
-                let $summary = Summary { mean: true, all: false };
-                $work
-            }
-            Summary { mean: true, all: true } => {
-                let $summary = Summary { mean: true, all: true };
-                $work
-            }
+            })*
         }
     };
 }

@@ -65,8 +65,9 @@ impl<'m> Table<'m> {
         }
     }
 
-    fn entry(&self, row: usize, place: usize) -> Entry {
-        let count = if self.counts.is_empty() { 0 } else { self.counts[row + place] };
+    #[inline(always)]
+    fn entry(&self, summary: Summary, row: usize, place: usize) -> Entry {
+        let count = if summary.all { 0 } else { self.counts[row + place] };
         Entry { cluster: place as u32, count, value: self.values[row + place] }
     }
 
@@ -77,11 +78,7 @@ impl<'m> Table<'m> {
 
     #[inline(always)]
     fn largest_by(&self, summary: Summary, row: usize, n_i: f64) -> f64 {
-        let similarity = |place: usize| {
-            let count = if summary.all { 0 } else { self.counts[row + place] };
-            let entry = Entry { cluster: place as u32, count, value: self.values[row + place] };
-            summary.similarity(&entry, n_i, self.sizes[place])
-        };
+        let similarity = |place: usize| summary.similarity(&self.entry(summary, row, place), n_i, self.sizes[place]);
         let mut largest = [f64::NEG_INFINITY; LANES];
         let whole = self.stride / LANES * LANES;
         for first in (0..whole).step_by(LANES) {
@@ -99,7 +96,7 @@ impl<'m> Table<'m> {
         let mut links = Vec::new();
         for i in (0..self.stride).filter(alive) {
             for j in (i + 1..self.stride).filter(alive) {
-                let Entry { count, value, .. } = self.entry(i * self.stride, j);
+                let Entry { count, value, .. } = self.entry(self.rules.summary, i * self.stride, j);
                 links.extend((!value.is_nan()).then_some(Link { a: self.names[i], b: self.names[j], count, value }));
             }
         }
@@ -155,7 +152,7 @@ impl Linked for Table<'_> {
         let floor = self.rules.tolerance.floor(largest);
         let mut best = Best::none();
         for (place, &number) in self.numbers.iter().enumerate() {
-            let entry = self.entry(row, place);
+            let entry = self.entry(summary, row, place);
             let similarity = summary.similarity(&entry, n_i, self.sizes[place]);
             if similarity >= floor && similarity > self.rules.bar {
                 let share = summary.share(&entry, n_i, self.sizes[place]);

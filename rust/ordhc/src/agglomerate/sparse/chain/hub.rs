@@ -16,7 +16,6 @@ use super::super::links::{Entry, Summary};
 pub(super) struct Hub {
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
-    summary: Summary,
 }
 
 /// The rank of an edge: larger similarities first, then larger shares of stored pairs of leaves, then smaller names of
@@ -29,7 +28,7 @@ impl Hub {
         let rank = |entry: &Entry| rank_of(summary, entry, about(entry.cluster));
         let places = entries.iter().enumerate().map(|(at, entry)| (entry.cluster, (at as u32, rank(entry)))).collect();
         let order = entries.iter().map(|entry| (rank(entry), entry.cluster)).collect();
-        Self { places, order, summary }
+        Self { places, order }
     }
 
     pub(super) fn place(&self, k: u32) -> Option<usize> {
@@ -45,8 +44,8 @@ impl Hub {
         }
     }
 
-    pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
-        let rank = rank_of(self.summary, entry, about);
+    pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32), summary: Summary) {
+        let rank = rank_of(summary, entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
             self.order.remove(&(old, entry.cluster));
         }
@@ -60,7 +59,7 @@ impl Hub {
         about: impl Fn(u32) -> (f64, u32),
         rules: Rules<'_>,
     ) -> Option<Near> {
-        let Rules { bar, tolerance, .. } = rules;
+        let Rules { summary, bar, tolerance, .. } = rules;
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
@@ -69,15 +68,15 @@ impl Hub {
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);
-            if rank_of(self.summary, &entries[at], (n_k, name)) != rank {
-                self.set(&entries[at], at, (n_k, name));
+            if rank_of(summary, &entries[at], (n_k, name)) != rank {
+                self.set(&entries[at], at, (n_k, name), summary);
                 continue;
             }
-            let similarity = self.summary.similarity(&entries[at], n_i, n_k);
+            let similarity = summary.similarity(&entries[at], n_i, n_k);
             if similarity <= bar || similarity < floor {
                 break;
             }
-            let share = self.summary.share(&entries[at], n_i, n_k);
+            let share = summary.share(&entries[at], n_i, n_k);
             if best.near.is_none() {
                 floor = tolerance.floor(similarity);
             }
