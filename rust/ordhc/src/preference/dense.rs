@@ -1,24 +1,51 @@
 //! Stores the answers as a table: what pairs of clusters are compared with (columns) by pairs of clusters.
 
-use super::sides::{Value, each_side};
+use std::ops::AddAssign;
+
+use super::linkage::Answers;
+use super::sides::each_side;
 use super::slots::{Slots, Touched, factor, n_columns, pack_pairs, touched};
 use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
+use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::condensed_len;
+
+/// A number type for counts or total weights of answers.
+pub(super) trait Counted: Number + Default + Send + AddAssign + 'static {
+    fn of(value: f64) -> Self;
+}
+
+macro_rules! counted {
+    ($($type:ty)*) => {$(
+        impl Counted for $type {
+            fn of(value: f64) -> Self {
+                value as Self
+            }
+        }
+    )*};
+}
+
+counted!(i16 i32 f64);
+
+/// A number type whose sums do not overflow. Sums of 16-bit counts can.
+pub(super) trait Wide: Counted {}
+
+impl Wide for i32 {}
+impl Wide for f64 {}
 
 /// The answers as a table, with an entry for each pair of clusters and each column. A column is what answers compare
 /// the pair with: a third cluster (triplets) or another pair of clusters (quadruplets). The entry is the total weight
 /// of answers that the pair is closer, less the total weight of the opposite answers. Clusters that merged after the
 /// last renumbering of the clusters (see [`Slots`]) still have separate entries.
-pub(super) struct Dense<V: Value, const K: usize> {
-    values: Vec<V>,
+pub(super) struct Dense<C: Counted, const K: usize> {
+    values: Vec<C>,
     n_pairs: usize,
 }
 
-impl<V: Value, const K: usize> Dense<V, K> {
+impl<C: Counted, const K: usize> Dense<C, K> {
     fn cells(slots: usize) -> usize {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
@@ -31,19 +58,18 @@ impl<V: Value, const K: usize> Dense<V, K> {
 
     pub(super) fn zeros(slots: usize) -> Result<Self> {
         let cells = Self::cells(slots);
-        let values = memory::filled("the table of answers", V::default(), cells)?;
+        let values = memory::filled("the table of answers", C::default(), cells)?;
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
     /// Returns the answers as a table. `gains` has a number for each pair of clusters: how much the answers favour
     /// merging this pair. The pair's entries in the table are added to this number, each multiplied by [`factor`].
     ///
-    /// Returns `None` if `fits` returns false for an entry of the table, because sums of such entries could overflow.
+    /// Returns `None` if an entry of the table is larger than `most`, because sums of such entries could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
-        slot_of: &[u32],
-        fits: impl Fn(V) -> bool + Sync,
+        (slot_of, most): (&[u32], f64),
         gains: &mut [f64],
         monitor: &Monitor,
     ) -> Result<Option<Self>> {
@@ -55,13 +81,13 @@ impl<V: Value, const K: usize> Dense<V, K> {
         let slices = parallel::split_at_ends(&mut table.values, &ends);
         let all_fit = parallel::map(parts.into_iter().zip(slices).collect(), |(part, out)| {
             let mut fine = true;
-            each_side::<V, K>(comparisons, slots, slot_of, &part, monitor, |side| {
+            each_side::<K>(comparisons, slots, slot_of, &part, monitor, |side| {
                 let [p, q] = side.pair;
                 let value = &mut out[(side.column - part.start) * n_pairs + slots.pair(p, q)];
-                if fits(*value) {
-                    *value += side.value;
+                if value.float().abs() <= most {
+                    *value += C::of(side.value);
                 }
-                fine &= fits(*value);
+                fine &= value.float().abs() <= most || most.is_infinite();
             })?;
             Ok(fine)
         });
@@ -80,20 +106,45 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Some(table))
     }
 
-    pub(super) fn add(&mut self, column: usize, pair: usize, value: V) {
+    pub(super) fn add(&mut self, column: usize, pair: usize, value: C) {
         self.values[column * self.n_pairs + pair] += value;
     }
 
     /// Calls `work` with ranges of pairs of clusters and their values in `gains`, on several threads. One thread
     /// computes the whole sum of a pair, so that the order of addition is fixed.
-    fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
+    fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[C]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
         let slices = parallel::split_at_ends(gains, &ends);
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+    /// Removes the triplets whose leaves belong to only two clusters after the merge of `a` and `b`.
+    fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        for (own, other) in [(a, b), (b, a)] {
+            let factor = 1.0 / slots.sizes[own];
+            let column = &mut self.values[own * self.n_pairs..][..self.n_pairs];
+            for p in (0..slots.len()).filter(|&p| slots.now[p] == other) {
+                for q in (0..slots.len()).filter(|&q| slots.now[q] != other) {
+                    let pair = slots.pair(p, q);
+                    gains[pair] -= column[pair].float() * factor;
+                    column[pair] = C::default();
+                }
+            }
+        }
+    }
+
+    /// Returns the columns of existing clusters (triplets), or of pairs of existing clusters (quadruplets).
+    fn columns(slots: &Slots) -> Vec<usize> {
+        let active = &slots.active;
+        if K == 3 {
+            return active.clone();
+        }
+        let of = |r: usize| active[r + 1..].iter().map(move |&s| slots.pair(active[r], s));
+        (0..active.len()).flat_map(of).collect()
+    }
+
+    fn merge_columns(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
             self.drop_within(slots, a, b, gains);
@@ -121,47 +172,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes the triplets whose leaves belong to only two clusters after the merge of `a` and `b`.
-    fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
-        for (own, other) in [(a, b), (b, a)] {
-            let factor = 1.0 / slots.sizes[own];
-            let column = &mut self.values[own * self.n_pairs..][..self.n_pairs];
-            for p in (0..slots.len()).filter(|&p| slots.now[p] == other) {
-                for q in (0..slots.len()).filter(|&q| slots.now[q] != other) {
-                    let pair = slots.pair(p, q);
-                    gains[pair] -= column[pair].float() * factor;
-                    column[pair] = V::default();
-                }
-            }
-        }
-    }
-
-    /// Renumbers the clusters as [`Self::pack`] does, but returns a new table with values of type `W`.
-    pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
-    where
-        V: Into<i16>,
-    {
-        entered!(preference_widened);
-        let mut wide = Dense::zeros(after.len())?;
-        for (new, old) in Self::columns(before).into_iter().enumerate() {
-            let column = &self.values[old * self.n_pairs..][..self.n_pairs];
-            let packed = pack_pairs(before, after, renumbering, column, |count| W::from(count.into()));
-            wide.values[new * wide.n_pairs..][..wide.n_pairs].copy_from_slice(&packed);
-        }
-        Ok(wide)
-    }
-
-    /// Returns the columns of existing clusters (triplets), or of pairs of existing clusters (quadruplets).
-    fn columns(slots: &Slots) -> Vec<usize> {
-        let active = &slots.active;
-        if K == 3 {
-            return active.clone();
-        }
-        let of = |r: usize| active[r + 1..].iter().map(move |&s| slots.pair(active[r], s));
-        (0..active.len()).flat_map(of).collect()
-    }
-
-    pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
+    fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);
         // The new index of a column is never larger than the old one, so values are read before they are overwritten.
@@ -172,5 +183,40 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
         self.values.truncate(columns.len() * n_pairs);
         self.n_pairs = n_pairs;
+    }
+}
+
+impl<const K: usize> Dense<i16, K> {
+    /// Renumbers the clusters as [`Self::pack`] does, but returns a new table of larger numbers.
+    fn widened(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<i32, K>> {
+        entered!(preference_widened);
+        let mut wide = Dense::zeros(after.len())?;
+        for (new, old) in Self::columns(before).into_iter().enumerate() {
+            let column = &self.values[old * self.n_pairs..][..self.n_pairs];
+            let packed = pack_pairs(before, after, renumbering, column, i32::from);
+            wide.values[new * wide.n_pairs..][..wide.n_pairs].copy_from_slice(&packed);
+        }
+        Ok(wide)
+    }
+}
+
+impl<C: Wide, const K: usize> Answers for Dense<C, K> {
+    fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        self.merge_columns(slots, a, b, gains);
+    }
+
+    fn packed(mut self: Box<Self>, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Box<dyn Answers>> {
+        self.pack(before, after, renumbering);
+        Ok(self)
+    }
+}
+
+impl<const K: usize> Answers for Dense<i16, K> {
+    fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
+        self.merge_columns(slots, a, b, gains);
+    }
+
+    fn packed(self: Box<Self>, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Box<dyn Answers>> {
+        Ok(Box::new(self.widened(before, after, renumbering)?))
     }
 }

@@ -1,9 +1,8 @@
 //! The linkages 3-AL and 4-AL, which merge the pair of clusters with the largest preference.
 
 use super::dense::Dense;
-use super::sides::Value;
 use super::slots::{Slots, pack_pairs, totals};
-use super::sparse::Sparse;
+use super::sparse::{Sparse, Value};
 use crate::comparison::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
@@ -62,11 +61,7 @@ pub fn preference_linkage<const K: usize>(
             &singletons
         }
     };
-    let after = if comparisons.weights().is_some() {
-        merges::<f64, K>(comparisons, partition, SMALL, monitor)?
-    } else {
-        merges::<i32, K>(comparisons, partition, SMALL, monitor)?
-    };
+    let after = merges(comparisons, partition, SMALL, monitor)?;
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
 
@@ -77,35 +72,16 @@ const SMALL: usize = 4096;
 /// Two preferences are tied if they differ by at most this share of the largest absolute preference so far.
 const TIE: f64 = 1e-12;
 
-enum Answers<V: Value, const K: usize> {
-    Sparse(Sparse<V, K>),
-    Dense(Dense<V, K>),
-    Narrow(Dense<i16, K>),
+/// The answers of people, by the clusters that they compare.
+pub(super) trait Answers {
+    /// Merges cluster `b` into `a`, and changes how much the answers favour each pair of clusters (`gains`).
+    fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]);
+
+    /// Returns the answers for renumbered clusters: `renumbering` has the new indices of the clusters `before`.
+    fn packed(self: Box<Self>, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Box<dyn Answers>>;
 }
 
-impl<V: Value, const K: usize> Answers<V, K> {
-    fn in_table(
-        comparisons: &Comparisons<'_, K>,
-        slots: &Slots,
-        slot_of: &[u32],
-        gains: &mut [f64],
-        monitor: &Monitor,
-    ) -> Result<Self> {
-        if let Some(most) = most_narrow::<K>(slots.len()).filter(|_| V::COUNTS) {
-            let fits = |count: i16| count.unsigned_abs() <= most;
-            if let Some(table) = Dense::<i16, K>::new(comparisons, slots, slot_of, fits, gains, monitor)? {
-                entered!(preference_narrow);
-                return Ok(Self::Narrow(table));
-            }
-        }
-        match Dense::<V, K>::new(comparisons, slots, slot_of, |_| true, gains, monitor)? {
-            Some(table) => Ok(Self::Dense(table)),
-            None => unreachable!("wide values always fit"),
-        }
-    }
-}
-
-fn merges<V: Value, const K: usize>(
+fn merges<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     partition: &Partition,
     small: usize,
@@ -118,16 +94,69 @@ fn merges<V: Value, const K: usize>(
     // Each pair of clusters needs 40 bytes for sums and factors, and each cluster needs 128 bytes.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
-    let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();
-    let mut slots = Slots::new(partition.clusters().iter().map(|leaves| leaves.len() as f64).collect());
+    let slots = Slots::new(partition.clusters().iter().map(|leaves| leaves.len() as f64).collect());
     let slot_of = partition.cluster_of();
     let mut gains = memory::filled("the preferences of pairs", 0.0, condensed_len(k))?;
-    let mut answers = if Dense::<V, K>::pays(k, 2 * comparisons.len(), small) {
-        Answers::in_table(comparisons, &slots, slot_of, &mut gains, monitor)?
+    let answers: Box<dyn Answers> = if comparisons.weights().is_some() {
+        stored::<f64, K>(comparisons, &slots, (slot_of, small), &mut gains, monitor)?
+    } else if let Some(table) = narrow(comparisons, &slots, (slot_of, small), &mut gains, monitor)? {
+        table
     } else {
-        Answers::Sparse(Sparse::<V, K>::new(comparisons, &slots, slot_of, &mut gains, monitor)?)
+        stored::<i8, K>(comparisons, &slots, (slot_of, small), &mut gains, monitor)?
     };
     monitor.advance((k * k / 4) as u64)?;
+    let names = partition.clusters().iter().map(|leaves| leaves[0]).collect();
+    let similarity = |largest: f64, clusters: f64| match K {
+        3 if clusters == 2.0 => 0.0,
+        3 => largest / (2.0 * (clusters - 2.0)),
+        _ => largest / (clusters * (clusters - 1.0) / 2.0),
+    };
+    merge_all(answers, (slots, names, gains), similarity, monitor)
+}
+
+/// Returns a table of 16-bit counts, if a table pays and no sum can overflow before the clusters are renumbered.
+fn narrow<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    slots: &Slots,
+    (slot_of, small): (&[u32], usize),
+    gains: &mut [f64],
+    monitor: &Monitor,
+) -> Result<Option<Box<dyn Answers>>> {
+    let most = most_narrow::<K>(slots.len());
+    if most < 1.0 || !Dense::<i16, K>::pays(slots.len(), 2 * comparisons.len(), small) {
+        return Ok(None);
+    }
+    let table = Dense::<i16, K>::new(comparisons, slots, (slot_of, most), gains, monitor)?;
+    Ok(table.map(|table| {
+        entered!(preference_narrow);
+        Box::new(table) as Box<dyn Answers>
+    }))
+}
+
+/// Returns the answers as a table if that pays, and as lists otherwise.
+fn stored<V: Value, const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    slots: &Slots,
+    (slot_of, small): (&[u32], usize),
+    gains: &mut [f64],
+    monitor: &Monitor,
+) -> Result<Box<dyn Answers>> {
+    if Dense::<V::Sum, K>::pays(slots.len(), 2 * comparisons.len(), small) {
+        let table = Dense::<V::Sum, K>::new(comparisons, slots, (slot_of, f64::INFINITY), gains, monitor)?;
+        return Ok(Box::new(table.expect("no number is larger than infinity")));
+    }
+    Ok(Box::new(Sparse::<V, K>::new(comparisons, slots, (slot_of, small), gains, monitor)?))
+}
+
+/// Merges the preferred pair of clusters until one is left. `similarity` computes the height of a merge from the sum of
+/// its preferences and the number of clusters.
+fn merge_all(
+    mut answers: Box<dyn Answers>,
+    (mut slots, mut names, mut gains): (Slots, Vec<usize>, Vec<f64>),
+    similarity: fn(f64, f64) -> f64,
+    monitor: &Monitor,
+) -> Result<Vec<RawMerge>> {
+    let k = slots.len();
     let mut merges = Vec::with_capacity(k.saturating_sub(1));
     let mut size = 0.0;
     while slots.active.len() > 1 {
@@ -145,19 +174,8 @@ fn merges<V: Value, const K: usize>(
                 after: format!(" add up to more than {:e}: divide all weights by the largest one", f64::MAX),
             });
         }
-        let similarity = match K {
-            3 if slots.active.len() == 2 => 0.0,
-            3 => largest / (2.0 * (clusters - 2.0)),
-            _ => largest / (clusters * (clusters - 1.0) / 2.0),
-        };
-        merges.push(RawMerge { i: names[a], j: names[b], similarity });
-        match &mut answers {
-            Answers::Sparse(answers) => answers.merge(&slots, a, b, &mut gains),
-            Answers::Dense(answers) => answers.merge(&slots, a, b, &mut gains),
-            // Without this line, the code for tables of 16-bit counts would be compiled for weights, too.
-            Answers::Narrow(_) if !V::COUNTS => unreachable!("weights are not counts"),
-            Answers::Narrow(answers) => answers.merge(&slots, a, b, &mut gains),
-        }
+        merges.push(RawMerge { i: names[a], j: names[b], similarity: similarity(largest, clusters) });
+        answers.merge(&slots, a, b, &mut gains);
         slots.now.iter_mut().filter(|slot| **slot == b).for_each(|slot| *slot = a);
         slots.sizes[a] += slots.sizes[b];
         slots.active.retain(|&slot| slot != b);
@@ -166,37 +184,13 @@ fn merges<V: Value, const K: usize>(
             let renumbering = slots.renumbering();
             let packed = Slots::new(slots.active.iter().map(|&slot| slots.sizes[slot]).collect());
             gains = pack_pairs(&slots, &packed, &renumbering, &gains, |gain| gain);
-            match &mut answers {
-                Answers::Dense(answers) => answers.pack(&slots, &packed, &renumbering),
-                Answers::Narrow(_) if !V::COUNTS => unreachable!("weights are not counts"),
-                Answers::Narrow(table) => {
-                    answers = Answers::Dense(table.widened(&slots, &packed, &renumbering)?);
-                }
-                Answers::Sparse(sparse) => {
-                    sparse.pack(&slots, &packed, &renumbering);
-                    if Dense::<V, K>::pays(left, sparse.n_entries(), small) {
-                        answers = Answers::Dense(sparse.to_dense(&packed)?);
-                    }
-                }
-            }
+            answers = answers.packed(&slots, &packed, &renumbering)?;
             names = slots.active.iter().map(|&slot| names[slot]).collect();
             slots = packed;
         }
         monitor.advance(left as u64)?;
     }
     Ok(merges)
-}
-
-/// Returns the largest count that a new table with 16-bit cells may contain, so that no sum overflows before the
-/// clusters are renumbered. Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters after
-/// renumbering.
-fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
-    // Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge
-    // into the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
-    // (quadruplets).
-    let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
-    let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
-    Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
 /// Returns the pair of clusters with the largest preference, and this preference. The preference of a pair is its sum
@@ -227,6 +221,17 @@ fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f6
     };
     let (p, q) = slots.active.iter().enumerate().find_map(first).expect("the largest is there");
     (p, q, value(slots.starts[p], p, q))
+}
+
+/// Returns the largest count that a new table with 16-bit cells may contain, so that no sum overflows before the
+/// clusters are renumbered. `slots` is the number of clusters after renumbering.
+fn most_narrow<const K: usize>(slots: usize) -> f64 {
+    // Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge
+    // into the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
+    // (quadruplets).
+    let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
+    let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
+    (i16::MAX as usize / largest) as f64
 }
 
 #[cfg(test)]

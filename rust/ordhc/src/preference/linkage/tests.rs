@@ -73,12 +73,7 @@ fn check<const K: usize>(rows: &[[i32; K]], labels: &[i64], weighted: bool) {
     let partition = Partition::new(labels).unwrap();
     let expected = naive(&comparisons, &partition);
     for small in [0, SMALL] {
-        let monitor = Monitor::new();
-        let found = if weighted {
-            merges::<f64, K>(&comparisons, &partition, small, &monitor).unwrap()
-        } else {
-            merges::<i32, K>(&comparisons, &partition, small, &monitor).unwrap()
-        };
+        let found = merges(&comparisons, &partition, small, &Monitor::new()).unwrap();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!((found.i, found.j), (expected.i, expected.j), "small = {small}");
@@ -102,8 +97,8 @@ fn weights_whose_sums_overflow_are_refused() {
         let four = Comparisons::<4>::new(rows, None).unwrap().with_weights(weights).unwrap();
         let monitor = Monitor::new();
         [
-            merges::<f64, 3>(&three, &Partition::singletons(3), small, &monitor),
-            merges::<f64, 4>(&four, &Partition::singletons(4), small, &monitor),
+            merges(&three, &Partition::singletons(3), small, &monitor),
+            merges(&four, &Partition::singletons(4), small, &monitor),
         ]
     };
     for small in [0, SMALL] {
