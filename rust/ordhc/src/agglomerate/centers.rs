@@ -32,6 +32,7 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     let n = matrix.n_leaves();
     monitor.start((n * n / 2) as u64);
     let mut search = Search::new(matrix, means, monitor)?;
+    search.search_all()?;
     wide!(simd => search.merge_all(simd))?;
     Ok(search.doubts.found(search.merges))
 }
@@ -90,7 +91,6 @@ impl<'a> Search<'a> {
 
     #[inline(always)]
     fn merge_all<S: Simd>(&mut self, simd: S) -> Result<()> {
-        self.search_all(simd)?;
         while self.rows.n_alive > 1 {
             let (i, j, similarity) = self.nearest_pair(simd)?;
             let [name_i, name_j] = [i, j].map(|at| self.rows.names[at]);
@@ -101,12 +101,11 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    #[inline(always)]
-    fn search_all<S: Simd>(&mut self, simd: S) -> Result<()> {
+    fn search_all(&mut self) -> Result<()> {
         let n = self.rows.n_alive;
         if n <= FEW {
             for i in 0..n {
-                let found = self.rows.row(i).top_two(simd, i);
+                let found = self.rows.top_two(i);
                 self.keep_first(i, found);
             }
             return self.monitor.advance(0);
@@ -116,7 +115,7 @@ impl<'a> Search<'a> {
         let found = parallel::map(parts, |part| {
             let search = |i: usize| {
                 self.monitor.advance(0)?;
-                Ok(wide!(simd => rows.row(i).top_two(simd, i)))
+                Ok(rows.top_two(i))
             };
             part.into_iter().map(search).collect::<Result<Vec<_>>>()
         });
@@ -157,10 +156,10 @@ impl<'a> Search<'a> {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    #[inline(always)]
-    fn search_row<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
+    #[inline(never)]
+    fn search_row(&mut self, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
-        let (near, top, second) = self.rows.row(i).top_two(simd, i);
+        let (near, top, second) = self.rows.top_two(i);
         if top == f64::NEG_INFINITY {
             self.forget(i, top);
         } else if second < top - self.reach(top) {
@@ -246,7 +245,7 @@ impl<'a> Search<'a> {
                     let i = chunk * LANES + lanes.trailing_zeros() as usize;
                     lanes &= lanes - 1;
                     if self.near[i] == NONE {
-                        self.search_row(simd, i)?;
+                        self.search_row(i)?;
                         all_known = false;
                         if self.near[i] == NONE {
                             continue;
@@ -295,7 +294,7 @@ impl<'a> Search<'a> {
         (self.best[j], self.near[j], self.limit[j]) = (f64::NEG_INFINITY, NONE, f64::INFINITY);
         self.update_rows_before(simd, i, j);
         self.forget_between(simd, i, j);
-        self.search_row(simd, i)?;
+        self.search_row(i)?;
         if self.rows.is_sparse() {
             let kept = self.rows.pack();
             self.keep(&kept);

@@ -109,6 +109,12 @@ impl Rows {
         }
     }
 
+    /// Does what [`Row::top_two`] does for row `i`. All merges must have been applied to the row.
+    #[inline(never)]
+    pub(super) fn top_two(&self, i: usize) -> (usize, f64, f64) {
+        wide!(simd => self.row(i).top_two(simd, i))
+    }
+
     fn factor(&self) -> f64 {
         if self.means == Means::Median { 0.5 } else { 1.0 }
     }
@@ -205,7 +211,7 @@ impl Row<'_> {
     /// Searches the clusters after `i`. Returns the index of the cluster with the largest similarity, this similarity,
     /// and the second largest similarity.
     #[inline(always)]
-    pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
+    fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };
         let smaller = |a: f64, b: f64| if b < a { b } else { a };
         let (begin, end) = ((i + 1) / LANES, self.sums.len());
