@@ -137,7 +137,7 @@ impl<'a> Grid<'a> {
 
     /// Returns the nearest neighbour of the cluster of row `at`, which must be up to date.
     pub(super) fn nearest<V: Stored>(&mut self, at: usize) -> Nearest {
-        wide!(simd => self.search::<_, V>(simd, at))
+        widest!(simd => self.search::<_, V>(simd, at))
     }
 
     /// [`Grid::nearest`] within `wide!`.
@@ -263,7 +263,7 @@ pub(super) fn packed(
         for (to, &from) in kept.iter().enumerate() {
             let row = &mut values[from * old..][..n_used];
             bring_up_to_date(from, row);
-            wide!(simd => bits.pack(simd, row));
+            widest!(simd => bits.pack(simd, row));
             values.copy_within(from * old..from * old + kept.len(), to * new);
         }
         return new;
@@ -275,7 +275,7 @@ pub(super) fn packed(
         for (at, row) in rows {
             let row = &mut row[..n_used];
             bring_up_to_date(at, row);
-            wide!(simd => bits.pack(simd, row));
+            widest!(simd => bits.pack(simd, row));
         }
     });
     for (to, &from) in kept.iter().enumerate() {

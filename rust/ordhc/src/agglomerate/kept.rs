@@ -106,10 +106,10 @@ mod tests {
         let kept = Kept::of(left(0), keep.len());
         let values = |from: usize| left(from).map(|slot| row[slot]).collect::<Vec<f64>>();
         let mut found = vec![-1.0; left(first).count()];
-        wide!(simd => kept.copy(simd, first, &row[first..], &mut found));
+        widest!(simd => kept.copy(simd, first, &row[first..], &mut found));
         assert_eq!(found, values(first));
         let mut packed = row.clone();
-        wide!(simd => kept.pack(simd, &mut packed));
+        widest!(simd => kept.pack(simd, &mut packed));
         assert_eq!(packed[..left(0).count()], values(0));
     }
 

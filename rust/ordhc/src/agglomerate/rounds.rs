@@ -242,7 +242,7 @@ impl<U: Update> Round<'_, U> {
         parallel::share(workers, parts, |Worker { search, scratch }, (rows, mut out)| {
             for slot in rows {
                 let (row, rest) = out.split_at_mut(k - slot - 1);
-                wide!(simd => self.write_row(simd, from, (slot, &kept), merges, scratch, row));
+                widest!(simd => self.write_row(simd, from, (slot, &kept), merges, scratch, row));
                 if U::MAY_FAIL {
                     let name = |slot: usize| self.clusters[self.pairs.left[slot] as usize];
                     check_row(row, |at| name(slot + 1 + at), name(slot))?;

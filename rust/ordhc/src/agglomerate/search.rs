@@ -29,7 +29,7 @@ impl RowSearch {
     /// their similarity, or with `S::SUMS` the sum of the similarities of their leaves. `sizes` are the sizes of all
     /// clusters.
     pub(super) fn add<S: Stored>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
-        wide!(self.add_row::<S>(i, row, sizes));
+        widest!(self.add_row::<S>(i, row, sizes));
     }
 
     #[inline(always)]
@@ -222,7 +222,7 @@ mod tests {
             let expected = nearest_of(&(0..row.len()).collect::<Vec<_>>(), &row, tolerance);
             let expected = Some(expected).filter(|nearest| nearest.similarity > bar);
             let sizes = vec![1.0; row.len()];
-            let found = wide!(nearest_in_row::<Plain>(&row, &sizes, 1.0, tolerance, bar));
+            let found = widest!(nearest_in_row::<Plain>(&row, &sizes, 1.0, tolerance, bar));
             prop_assert_eq!(found, expected);
         }
     }

@@ -118,7 +118,7 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
         while let Some(rows) = next(&queue) {
             for i in rows {
                 let (row, sign) = matrix.row_after(i, &mut scratch);
-                wide!(for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
+                widest!(for (at, (values, others)) in row.chunks(LANES).zip(of[i + 1..].chunks(LANES)).enumerate() {
                     let wanted = |(&x, &other): (&f64, &f64)| (sign * x >= threshold) & (other != of[i]);
                     if !values.iter().zip(others).fold(false, |any, pair| any | wanted(pair)) {
                         continue;
@@ -169,7 +169,7 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
     let (mut last, mut gone) = (0, 0);
     while edges.len() + 1 < n {
         matrix.gather(last as usize, &leaves, &mut row);
-        let largest = wide!(raise(&mut best, &mut with, &row, last));
+        let largest = widest!(raise(&mut best, &mut with, &row, last));
         let at = best.iter().position(|&x| x == largest).expect("the largest is one of them");
         let (a, b) = (with[at] as usize, leaves[at] as usize);
         edges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: largest });
@@ -199,7 +199,7 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     let mut square = vec![0.0; stride * n_padded];
     write_padded(matrix, false, &mut square, stride, monitor)?;
     let mut edges = Vec::with_capacity(n.saturating_sub(1));
-    wide!(simd => grow(simd, &square, stride, n, &mut edges));
+    widest!(simd => grow(simd, &square, stride, n, &mut edges));
     monitor.advance((n * n / 2) as u64)?;
     Ok(edges)
 }

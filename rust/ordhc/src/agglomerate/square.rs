@@ -114,7 +114,7 @@ impl<'a, U: Update> Square<'a, U> {
     /// Merges all clusters. The whole chain uses wide vectors: with a call for each row, 100 leaves would take 1.1 times
     /// as long.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
-        wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
+        widest!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts), else chain.run(self, 1, doubts))
     }
 
     #[inline(always)]
@@ -192,7 +192,7 @@ impl<'a, U: Update> Square<'a, U> {
 /// Applies `missed`, merges of other clusters, to row `own`. Merges of the row's own cluster were applied before.
 fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     stream(row, missed.len());
-    wide!(for Logged { i, j, merge } in missed {
+    widest!(for Logged { i, j, merge } in missed {
         if *i != own {
             row[*i] = update.fold(merge, row[*i], row[*j], n_k);
             row[*j] = f64::NEG_INFINITY;
@@ -216,7 +216,7 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 
     fn merge(&mut self, i: usize, j: usize, _: &[usize]) -> Result<()> {
-        wide!(self.fold(i, j))
+        widest!(self.fold(i, j))
     }
 
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
