@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError
@@ -12,7 +11,7 @@ from ordhc.evaluate.bootstrap import Bootstrap
 from ordhc.evaluate.select import SCORES, Selection
 from ordhc.plots.frames import ceiling_band, plain_axes, plot_shares, reference_line
 from ordhc.plotting.palette import palette
-from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.consensus import cluster_codes
 from ordhc.tree.matching import prepared
 
 if TYPE_CHECKING:
@@ -69,12 +68,14 @@ def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None
         found, other = prepared(tree, reference, ("tree",), "support_calibration")
         if found.support is None:
             raise InputError("the tree has no support; make a tree with support by ordhc.bootstrap")
-        true = set(_clusters(other).values())
-        for at, key in _clusters(found).items():
-            share = float(found.support[at])
+        bits = np.random.default_rng(0).integers(0, 2**64, (found.n_leaves, 2), dtype=np.uint64)
+        true = set(map(tuple, cluster_codes(other, bits).tolist()))
+        codes = cluster_codes(found, bits).tolist()
+        # The root is left out, because all trees contain the cluster of all leaves.
+        for share, code in zip(found.support[:-1].tolist(), codes[:-1], strict=True):
             if share == share:
                 support.append(share)
-                is_true.append(key in true)
+                is_true.append(tuple(code) in true)
     ax, inks = plain_axes(ax, "support", "clusters that are true", size=(3.6, 3.6))
     values, hits = np.array(support), np.array(is_true, dtype=np.float64)
     bins = np.minimum((values * n_bins).astype(np.int64), n_bins - 1)
@@ -188,17 +189,3 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
     if not low <= value <= high:
         raise InputError(f"scores[{name!r}]: {value:g} is not between {low:g} and {high:g}")
     return value, low, high
-
-
-def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return a hash of the cluster of each inner node except the root.
-
-    The hash is two sums: each leaf of the cluster has two random numbers, which are added. Different clusters
-    have different hashes with a probability close to 1.
-    """
-    n = tree.n_leaves
-    random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)
-    sums: NDArray[np.uint64] = np.concatenate([random, np.zeros((len(tree.sizes), 2), dtype=np.uint64)])
-    for node, above in enumerate(tree.parents[:-1].tolist()):
-        sums[above] += sums[node]
-    return {node - n: (int(sums[node, 0]), int(sums[node, 1])) for node in range(n, len(tree.parents) - 1)}

@@ -198,10 +198,8 @@ class _Clusters:
     def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> _Clusters:
         n = trees[0].n_leaves
         counts = [len(tree.sizes) for tree in trees]
-        # The hash of a cluster is the exclusive or of 128 random bits of each of its leaves. Two different
-        # clusters have the same hash with a probability of 2^-128.
         of_leaves = np.random.default_rng(0).integers(0, 2**64, (n, 2), dtype=np.uint64)
-        codes = np.concatenate([_codes(tree, of_leaves) for tree in trees])
+        codes = np.concatenate([cluster_codes(tree, of_leaves) for tree in trees])
         order = np.lexsort(codes.T)
         is_new = np.ones(len(order), dtype=bool)
         is_new[1:] = (codes[order[1:]] != codes[order[:-1]]).any(axis=1)
@@ -216,23 +214,17 @@ class _Clusters:
     def mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return the weighted mean of each cluster's values in the trees that contain it, ignoring NaN.
 
-        `values` has an array for each tree, with one value for each inner node. The mean of equal values has
-        no rounding error, because the method averages the differences from the first value.
+        `values` has an array for each tree, with one value for each inner node.
         """
-        table = np.concatenate(values)
-        weights = np.repeat(self.weights, np.diff(self.begins))
-        there = ~np.isnan(table)
-        numbers, count = self.numbers[there], len(self.first)
-        base = np.full(count, np.nan)
-        base[numbers[::-1]] = table[there][::-1]
-        times = np.bincount(numbers, weights[there], minlength=count)
-        rest = np.bincount(numbers, weights[there] * (table[there] - base[numbers]), minlength=count)
-        with np.errstate(invalid="ignore"):
-            return base + rest / times
+        return _mean(values, self.weights, self.numbers, len(self.first))
 
 
-def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a hash of the cluster of each inner node, (n_nodes - n, 2), from random bits of each leaf."""
+def cluster_codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a hash of the cluster of each inner node, (n_nodes - n, 2), from 128 random bits of each leaf.
+
+    The hash is the exclusive or of the bits of the cluster's leaves. Two different clusters have the same
+    hash with a probability of 2^-128.
+    """
     n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
     np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])
@@ -331,6 +323,7 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
         for child in nest.children[node]:
             parents[number.get(child, child)] = number[node]
     order = np.array(nodes, dtype=np.int64) - n
+    leaves = np.tile(np.arange(n), len(trees))
     heights = lengths = own = None
     if all(tree.root.height is not None for tree in trees):
         rises = 1.0 if first.kind == "dissimilarity" else -1.0
@@ -340,11 +333,11 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
         heights = np.array(means) * rises
         own_heights = [tree.leaf_heights for tree in trees if tree.leaf_heights is not None]
         if len(own_heights) == len(trees):
-            own = _mean_of(own_heights, clusters.weights)
+            own = _mean(own_heights, clusters.weights, leaves, n)
     elif all(tree.scale != "shape" for tree in trees):
         lengths = np.concatenate(
             [
-                _mean_of([tree.lengths[:n] for tree in trees], clusters.weights),
+                _mean([tree.lengths[:n] for tree in trees], clusters.weights, leaves, n),
                 clusters.mean([tree.lengths[n:] for tree in trees])[order],
             ]
         )
@@ -359,14 +352,23 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
     )
 
 
-def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted mean over trees of each leaf's value, ignoring NaN.
+def _mean(
+    values: Sequence[NDArray[np.float64]],
+    of_trees: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    count: int,
+) -> NDArray[np.float64]:
+    """Return the weighted mean of the values with each number from 0 to `count` - 1, ignoring NaN.
 
-    The mean of equal values has no rounding error, as in `_Clusters.mean`.
+    `values` has an array for each tree, `of_trees` the weight of each tree, and `numbers` the number of each
+    value, through all trees. The mean of equal values has no rounding error, because the differences from the
+    first value are averaged.
     """
-    table = np.array(values)
+    table, weights = np.concatenate(values), np.repeat(of_trees, list(map(len, values)))
     there = ~np.isnan(table)
-    base = np.take_along_axis(table, there.argmax(axis=0)[None], axis=0)[0]
-    rest = np.where(there, (table - base) * weights[:, None], 0.0).sum(axis=0)
+    table, weights, numbers = table[there], weights[there], numbers[there]
+    base = np.full(count, np.nan)
+    base[numbers[::-1]] = table[::-1]
+    rest = np.bincount(numbers, weights * (table - base[numbers]), minlength=count)
     with np.errstate(invalid="ignore"):
-        return np.asarray(base + rest / (there * weights[:, None]).sum(axis=0))
+        return base + rest / np.bincount(numbers, weights, minlength=count)

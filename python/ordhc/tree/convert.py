@@ -79,7 +79,9 @@ def as_dendrogram(
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
     progress = _checks.callback("progress", progress)
     if isinstance(tree, str):
-        found = _of_newick(tree, _checks.names(names), progress)
+        if not {"(", ";"} & set(tree):
+            raise InputError(f"{_checks.quoted(tree, 40)} is not Newick text; read files by ordhc.read_tree")
+        found = Dendrogram.from_newick(tree, _checks.names(names), progress=progress)
     else:
         found = _dendrogram(tree, n_leaves, _checks.names(names))
         if progress is not None:
@@ -128,12 +130,6 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
             "ordhc.linkage(S, dissimilarity=False) from similarities"
         )
     return _of_labels(label_columns(tree), names or index_names(tree))
-
-
-def _of_newick(text: str, names: Sequence[str] | None, progress: Progress | None) -> Dendrogram:
-    if not {"(", ";"} & set(text):
-        raise InputError(f"{_checks.quoted(text, 40)} is not Newick text; read files by ordhc.read_tree")
-    return Dendrogram.from_newick(text, names, progress=progress)
 
 
 def _are_merges(table: NDArray[Any]) -> bool:
@@ -238,8 +234,12 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
         before = levels[-1]
         # A leaf with a missing label becomes a cluster of its own, directly below its coarser cluster.
         own = np.where(column < 0, column.max(initial=0) + 1 + np.arange(n), column)
-        if at and len(np.unique(own)) < len(np.unique(columns[at - 1])):
-            _check_not_coarser(columns[at - 1], own, at)
+        if at and len(np.unique(own)) < (n_before := len(np.unique(columns[at - 1]))):
+            pairs = np.unique(np.column_stack([columns[at - 1], own]), axis=0)
+            if len(pairs) == n_before:
+                raise InputError(
+                    f"column {at} of the labels is coarser than column {at - 1}; put coarse columns first"
+                )
         levels.append(np.unique(np.column_stack([before, own]), axis=0, return_inverse=True)[1].ravel())
     # Leaves of the same finest cluster join at height 1, the children of the root join at height L + 1.
     parents: list[int] = [-1] * n
@@ -258,11 +258,3 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
             heights.append(float(height))
             top[members] = node
     return Dendrogram.from_parents(parents, heights=heights, names=names)
-
-
-def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:
-    pairs = np.unique(np.column_stack([before, column]), axis=0)
-    if len(pairs) == len(np.unique(before)):
-        raise InputError(
-            f"column {at} of the labels is coarser than column {at - 1}; put coarse columns first"
-        )

@@ -251,10 +251,7 @@ class Dendrogram:
 
     @property
     def _shape(self) -> Shape:
-        found: Shape | None = self._cache.get("shape")
-        if found is None:
-            found = self._cache["shape"] = Shape.of(self._tree, self._annotations.written_order)
-        return found
+        return self._cached("shape", lambda: Shape.of(self._tree, self._annotations.written_order))
 
     @property
     def _all_heights(self) -> NDArray[np.float64]:
@@ -262,14 +259,14 @@ class Dendrogram:
 
     @property
     def _heights_if_any(self) -> NDArray[np.float64] | None:
-        # Cached, because finding out whether a tree with lengths has heights takes O(n).
-        if "heights if any" not in self._cache:
+        def find() -> NDArray[np.float64] | None:
             try:
-                self._cache["heights if any"] = self._all_heights
+                return self._all_heights
             except InputError:
-                self._cache["heights if any"] = None
-        found: NDArray[np.float64] | None = self._cache["heights if any"]
-        return found
+                return None
+
+        # Cached, because finding out whether a tree with lengths has heights takes O(n).
+        return self._cached("heights if any", find)
 
     # Shape: parents and children of nodes.
 

@@ -56,43 +56,38 @@ def _of_networkx(tree: Any) -> _Walk | None:
     kind = tree.graph.get("kind", "dissimilarity")
     own = tree.graph.get("leaf_heights", False)
     by_height = tree.graph.get("scale", "heights") == "heights"
-    numbers = _numbers(tree)
+    inner = [node for node in tree.nodes if tree.adj[node]]
+    # `to_networkx` numbers the nodes, and its graphs have the attribute "scale".
+    is_own = "scale" in tree.graph and all(isinstance(node, int) for node in inner)
 
     def about(node: Any) -> _Node:
         known, above = tree.nodes[node], next(iter(tree.pred[node]), None)
         edge = {"length": tree.graph.get("root_length")} if above is None else tree.edges[above, node]
         is_leaf = not tree.adj[node]
         height = known.get("height") if by_height and (not is_leaf or own) else None
+        number = f"node={node}" if is_own and not is_leaf else None
         return _Node(
             known.get("name", str(node) if is_leaf else None),
             edge.get("length", edge.get("weight")),
             known.get("support"),
             None if height is None else (kind, float(height)),
             node if is_leaf and "name" in known and isinstance(node, int) else None,
-            kind if is_leaf and above is None else numbers.get(node),
+            kind if is_leaf and above is None else number,
             is_named="name" in known,
         )
 
     return roots[0], lambda node: list(tree.adj[node]), about
 
 
-def _numbers(tree: Any) -> dict[Any, str]:
-    """Return a Newick comment for each inner node of a graph that `to_networkx` made; {} for other graphs."""
-    inner = [node for node in tree.nodes if tree.adj[node]]
-    if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
-        return {}
-    return {node: f"node={node}" for node in inner}
-
-
 def _of_dendropy(tree: Any) -> _Walk | None:
     if not hasattr(tree, "seed_node"):
         return None
 
-    def about(node: Any) -> _Node:
-        name = node.label if node.taxon is None else node.taxon.label
-        return _Node(name, node.edge_length)
-
-    return tree.seed_node, lambda node: node.child_nodes(), about
+    return (
+        tree.seed_node,
+        lambda node: node.child_nodes(),
+        lambda node: _Node((node if node.taxon is None else node.taxon).label, node.edge_length),
+    )
 
 
 def _of_biopython(tree: Any) -> _Walk | None:
@@ -111,12 +106,9 @@ def _of_scipy(tree: Any) -> _Walk | None:
         return None
 
     def about(node: Any) -> _Node:
-        is_leaf = node.left is None
-        return (
-            _Node(str(node.id), number=node.id)
-            if is_leaf
-            else _Node(height=("dissimilarity", float(node.dist)))
-        )
+        if node.left is None:
+            return _Node(str(node.id), number=node.id)
+        return _Node(height=("dissimilarity", float(node.dist)))
 
     return tree, lambda node: [] if node.left is None else [node.left, node.right], about
 

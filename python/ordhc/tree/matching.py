@@ -16,7 +16,7 @@ from ordhc.tree.convert import as_dendrogram, index_names, label_columns
 from ordhc.tree.dendrogram import Dendrogram
 
 
-def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
+def prepared(tree: Any, reference: Any, kinds: tuple[str, ...], what: str) -> tuple[Dendrogram, Any]:
     """Return a tree and its reference, over the same leaves in the same order.
 
     `tree` is in any form that `as_dendrogram` takes. `kinds` are the allowed kinds of the reference:
@@ -24,7 +24,6 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     figure, for messages. A reference of "labels" is returned as an (n, L) array of integers, "ranking" as an
     (n, n) array.
     """
-    kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
     of_comparisons = [kind for kind in kinds if kind in ("triplets", "quadruplets")]
     if isinstance(reference, Triplets | Quadruplets) or len(of_comparisons) == len(kinds):
@@ -38,10 +37,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
             or _checks.array("the comparisons", reference).dtype.kind not in "iuf"
         )
         return _by_name(found, data.names if named else None, "the comparisons", tree), data
-    if isinstance(reference, Dendrogram):
-        found = as_dendrogram(tree, n_leaves=reference.n_leaves)
-    else:
-        found = as_dendrogram(tree)
+    found = as_dendrogram(tree, n_leaves=reference.n_leaves if isinstance(reference, Dendrogram) else None)
     n = found.n_leaves
     is_tree = isinstance(reference, Dendrogram | str) or hasattr(reference, "children_")
     if not is_tree:
@@ -112,12 +108,12 @@ def _shape(reference: Any, what: str) -> tuple[int, ...]:
     return _checks.array(f"the reference of {what}", reference, also="MmS").shape
 
 
-def _comparisons(reference: Any, tree: Dendrogram, kinds: Sequence[str], what: str) -> Any:
+def _comparisons(reference: Any, tree: Dendrogram, kinds: tuple[str, ...], what: str) -> Any:
     if not isinstance(reference, Triplets | Quadruplets):
         width = _shape(reference, what)[-1:]
         kind = Quadruplets if width == (4,) and "quadruplets" in kinds else Triplets
         reference = kind(reference, n_leaves=tree.n_leaves, names=tree.names)
-    return fitting_comparisons(reference, tuple(kinds), f"metric {what!r}")
+    return fitting_comparisons(reference, kinds, f"metric {what!r}")
 
 
 def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram, NDArray[np.int64]]:

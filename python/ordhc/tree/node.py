@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _checks
+
 __all__ = ["Node"]
 
 
@@ -32,15 +34,11 @@ class Node:
         self._tree = tree
         self._label = label
 
-    @property
-    def tree(self) -> Any:
-        """The `Dendrogram` that contains the node."""
-        return self._tree
+    tree: Any = _checks.read_only("_tree", "The `Dendrogram` that contains the node.")
 
-    @property
-    def label(self) -> int:
-        """The number of the node: leaves are 0 to n - 1; in a binary tree node n + k is merge k."""
-        return self._label
+    label: int = _checks.read_only(
+        "_label", "The number of the node: leaves are 0 to n - 1; in a binary tree node n + k is merge k."
+    )
 
     @property
     def is_leaf(self) -> bool:

@@ -100,9 +100,7 @@ def midpoint(shape: Shape, lengths: NDArray[np.float64]) -> tuple[int, float]:
     ends = list(range(shape.root + 1))
     longest, top, pair = -np.inf, shape.root, (0, 0)
     for node in shape.postorder(shape.root):
-        best: list[tuple[float, int]] = []
-        for child in shape.children_of(node):
-            best.append((ways[child] + float(lengths[child]), ends[child]))
+        best = [(ways[child] + float(lengths[child]), ends[child]) for child in shape.children_of(node)]
         best.sort(key=lambda way: -way[0])
         if best:
             ways[node], ends[node] = best[0]

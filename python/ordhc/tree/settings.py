@@ -31,7 +31,7 @@ def made_by(
     The value None means that a part (similarity, linkage, objective) was not used or is unknown. Without
     parameters the value is an empty mapping.
     """
-    made: Mapping[str, Any] = _plain(
+    return _plain(  # type: ignore[no-any-return]
         {
             "method": method,
             "similarity": similarity,
@@ -42,7 +42,6 @@ def made_by(
             "refine_parameters": refine_parameters or {},
         }
     )
-    return made
 
 
 def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -56,8 +55,6 @@ def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    if value is None:
-        return value
     if isinstance(value, str):
         return str(value) if value.isascii() else _checks.text("a setting", value)
     if isinstance(value, dict | Mapping):

@@ -18,20 +18,10 @@ BACKENDS = ("pandas", "polars", "pyarrow", "dict")
 
 
 def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
-    rows = [
-        (
-            node.label,
-            None if node.parent is None else node.parent.label,
-            node.height,
-            node.size,
-            node.support,
-            node.name,
-            node.branch_length,
-            node.is_leaf,
-        )
-        for node in nodes
-    ]
-    return {name: list(cells) for name, cells in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
+    nodes = list(nodes)
+    columns = {name: [getattr(node, name) for node in nodes] for name in _COLUMNS}
+    columns["parent"] = [None if above is None else above.label for above in columns["parent"]]
+    return columns
 
 
 def as_frame(nodes: Iterable[Node], backend: str) -> Any:
@@ -102,15 +92,8 @@ def as_nested_json(root: Node) -> str:
         if isinstance(step, str):
             text.append(step)
             continue
-        name = step.leaf_names[0] if step.is_leaf else step.name
-        known = {
-            "name": name,
-            "height": step.height,
-            "size": step.size,
-            "support": step.support,
-            "branch_length": step.branch_length,
-            "label": step.label,
-        }
+        known = {"name": step.leaf_names[0] if step.is_leaf else step.name}
+        known |= {key: getattr(step, key) for key in ("height", "size", "support", "branch_length", "label")}
         facts = {key: value for key, value in known.items() if value is not None}
         text.append(json.dumps(facts, ensure_ascii=False)[:-1])
         if step.is_leaf:
