@@ -7,7 +7,6 @@ __all__ = ["asked", "block", "picture", "table"]
 
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 _PADDING = "padding:.25em .8em"
-_LONGEST = 60
 
 
 def block(title: str, *parts: str) -> str:
@@ -66,7 +65,7 @@ def asked(subject: Any) -> str:
     )
 
 
-def _text(value: Any, longest: int = _LONGEST) -> str:
+def _text(value: Any, longest: int = 60) -> str:
     from html import escape
 
     text = str(value)

@@ -93,19 +93,17 @@ class _PoolExecutor(_QueuingExecutor):
             ):
                 future, function, args, kwargs = work
                 self._submitted.add(future)
+                ends = (
+                    self._when_ended(future.set_result, future),
+                    self._when_ended(future.set_exception, future),
+                )
                 try:
-                    self._pool.apply_async(
-                        function,
-                        args,
-                        kwargs,
-                        self._when_ended(future),
-                        self._when_ended(future, failed=True),
-                    )
+                    self._pool.apply_async(function, args, kwargs, *ends)
                 except Exception as error:
                     self._submitted.discard(future)
                     future.set_exception(InputError(f"the executor takes no tasks: {error}"))
 
-    def _when_ended(self, future: Future[Any], *, failed: bool = False) -> Callable[[Any], None]:
+    def _when_ended(self, store: Callable[[Any], None], future: Future[Any]) -> Callable[[Any], None]:
         def end(outcome: Any) -> None:
             with self._lock:
                 # `fail_lost_tasks` may have failed this task already.
@@ -113,10 +111,7 @@ class _PoolExecutor(_QueuingExecutor):
                     return
                 self._submitted.discard(future)
                 self._n_losses = 0
-            if failed:
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
+            store(outcome)
             self._submit_waiting()
 
         return end

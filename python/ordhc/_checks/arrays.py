@@ -68,14 +68,19 @@ def _at(place: Iterable[Any]) -> str:
     return str(index) if index else ""
 
 
-def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    """Return `values` as a C-contiguous array of float64; NaN and infinity are kept."""
+def _shaped(what: str, values: Any, shape: tuple[int, ...] | None) -> NDArray[Any]:
     table = array(what, values)
     if shape is not None and table.shape != shape:
         raise InputError(f"{what} has shape {table.shape}; {shape} is needed")
+    return table
+
+
+def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
+    """Return `values` as a C-contiguous array of float64; NaN and infinity are kept."""
+    table = _shaped(what, values, shape)
     kind = table.dtype.kind
     if kind in "UT":
-        raise InputError(f"{what} must be numbers, not text such as {quoted(_first(table))}")
+        raise InputError(f"{what} must be numbers, not text such as {quoted(next(table.flat, ''))}")
     if kind == "O":
         for at, cell in enumerate(table.ravel().tolist()):
             if not isinstance(cell, numbers.Real):
@@ -93,10 +98,6 @@ def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> 
     return found
 
 
-def _first(table: NDArray[Any]) -> Any:
-    return table.ravel()[0] if table.size else ""
-
-
 def whole_numbers(
     what: str, values: Any, shape: tuple[int, ...] | None = None, *, at_least: int | None = None
 ) -> NDArray[np.int64]:
@@ -105,9 +106,7 @@ def whole_numbers(
         # A shortcut for speed: most calls pass one row.
         whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
         return whole if whole.flags.aligned else whole.copy()
-    table = array(what, values)
-    if shape is not None and table.shape != shape:
-        raise InputError(f"{what} has shape {table.shape}; {shape} is needed")
+    table = _shaped(what, values, shape)
     kind = table.dtype.kind
     if not table.size:
         return np.zeros(table.shape, dtype=np.int64)

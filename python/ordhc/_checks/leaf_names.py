@@ -18,7 +18,8 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     if given is None:
         return None
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputError(f"names must be a sequence of strings, not the {_kind(given)} {quoted(given)}")
+        kind = "string" if isinstance(given, str) else type(given).__name__
+        raise InputError(f"names must be a sequence of strings, not the {kind} {quoted(given)}")
     if isinstance(given, np.ma.MaskedArray):
         given = unmasked("names", given)
     if isinstance(given, np.ndarray) and given.dtype.kind == "U":
@@ -44,10 +45,6 @@ def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
             raise InputError(f"the name {quoted(name)} occurs twice, at {seen[name]} and {at}")
         seen[name] = at
     return tuple(seen)
-
-
-def _kind(value: Any) -> str:
-    return "string" if isinstance(value, str) else type(value).__name__
 
 
 class LeafNumbers(dict[str, int]):

@@ -28,20 +28,17 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     ):
         return S
     values = array("the matrix", S)
-    if values.ndim == 2 and values.shape[0] != values.shape[1]:
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[0] != values.shape[1]):
+        hint = ": for vectors, one row per leaf, use ordhc.cluster(X, similarity='euclidean', linkage='ward')"
         raise InputError(
-            f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed: "
-            "for vectors, one row per leaf, use ordhc.cluster(X, similarity='euclidean', linkage='ward')"
+            f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed"
+            + hint * (values.ndim == 2)
         )
-    if values.ndim not in (1, 2):
-        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
-    if values.dtype.kind in "iu":
+    if values.dtype.kind in "iub":
         if values.dtype.kind == "u" and values.dtype.itemsize == 8:
             _check_unsigned(values)
         small = values.dtype.itemsize < 4 or values.dtype == np.int32
         values = values.astype(np.int32 if small else np.int64, copy=False)
-    elif values.dtype.kind == "b":
-        values = values.astype(np.int32)
     elif values.dtype.kind in "UT":
         raise InputError(f"the matrix has text ({values.dtype}), not numbers")
     elif values.dtype not in (np.float32, np.float64):

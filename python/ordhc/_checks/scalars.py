@@ -4,6 +4,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,9 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> 
     number = as_int(value)
     if number is None:
         raise InputError(f"{what} = {quoted(value)} is not a whole number")
-    if number < at_least:
-        raise InputError(f"{what} = {quoted(number)} is below {at_least}")
-    if number > at_most:
-        raise InputError(f"{what} = {quoted(number)} is above {at_most}")
+    if not at_least <= number <= at_most:
+        limit = f"below {at_least}" if number < at_least else f"above {at_most}"
+        raise InputError(f"{what} = {quoted(number)} is {limit}")
     return number
 
 
@@ -44,14 +44,12 @@ def as_int(value: Any) -> int | None:
         value = value[()]
     if isinstance(value, bool | np.bool_):
         return None
-    try:
+    with suppress(Exception):
         if isinstance(value, numbers.Integral):
             return operator.index(value)
         if isinstance(value, numbers.Real):
             found: Any = value
             return int(found) if float(found).is_integer() and int(found) == found else None
-    except Exception:
-        return None
     return None
 
 
@@ -72,10 +70,8 @@ def number(
         value = value[()]
     found = math.nan
     if not isinstance(value, bool | np.bool_) and isinstance(value, numbers.Real):
-        try:
+        with suppress(Exception):
             found = float(value)
-        except Exception:
-            found = math.nan
     if not math.isfinite(found):
         raise InputError(f"{what} = {quoted(value)} is not a finite number")
     if not at_least <= found <= at_most or (open_ends and found in (at_least, at_most)):
@@ -85,9 +81,7 @@ def number(
 
 
 def flag(what: str, value: Any) -> bool:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int) and value in (0, 1):
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
     raise InputError(f"{what} = {quoted(value)} is neither True nor False")
 

@@ -81,13 +81,12 @@ def _sizes(given: ArrayLike, n: int, names: Sequence[str] | None) -> NDArray[np.
 
 
 def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArray[np.int64]:
-    refused = f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves"
-    if isinstance(given, str | bytes):
-        raise InputError(refused)
     try:
-        rows = list(given)
+        rows = None if isinstance(given, str | bytes) else list(given)
     except Exception:
-        raise InputError(refused) from None
+        rows = None
+    if rows is None:
+        raise InputError(f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves")
     number = _checks.LeafNumbers(names or ())
     found = np.zeros((len(rows), 2), dtype=np.int64)
     for row, pair in enumerate(rows):

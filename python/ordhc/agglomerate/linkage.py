@@ -29,10 +29,6 @@ from ordhc.tree.settings import made_by
 __all__ = ["linkage", "merged_by"]
 
 
-#: The values of the argument `missing`: the meaning of pairs that a sparse matrix does not store.
-MISSING = ("zero", "ignore")
-
-
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],
     name: Linkage = "average",
@@ -211,7 +207,7 @@ def _linked(
     progress = _checks.callback("progress", progress)
     spec, settings = registry.chosen("linkage", name, **parameters)
     overwrite = _checks.flag("overwrite", given.overwrite)
-    missing = _checks.choice("missing", given.missing, MISSING)
+    missing = _checks.choice("missing", given.missing, ("zero", "ignore"))
     tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
     names, n_leaves = given.names, given.n_leaves
     made = made_by(linkage=spec.name, linkage_parameters=settings)

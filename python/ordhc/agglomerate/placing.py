@@ -174,11 +174,9 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
     """
     tree = as_dendrogram(tree)
     n = tree.n_leaves
-    name = linkage
+    name = (tree.settings or {}).get("linkage") if linkage is None else linkage
     if name is None:
-        name = (tree.settings or {}).get("linkage")
-        if name is None:
-            raise InputError("the tree does not record its linkage: give one, such as linkage='average'")
+        raise InputError("the tree does not record its linkage: give one, such as linkage='average'")
     name = _checks.choice("linkage", name, ("single", "complete", "average", "weighted", *_SQUARED))
     if len(tree.parents) != 2 * n - 1:
         raise InputError(

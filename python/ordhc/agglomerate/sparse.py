@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _checks, _ordhc
+from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram, from_engine
@@ -53,7 +53,6 @@ def merged(
             f"linkage {name!r} does not accept a sparse matrix: pass S.toarray(), "
             f"or use one of the linkages {', '.join(LINKAGES)}"
         )
-    missing = _checks.choice("missing", missing, ("zero", "ignore"))
     if dissimilarity and missing == "zero":
         raise InputError(
             "with missing='zero', pairs that are not stored would have dissimilarity 0, as if they were "

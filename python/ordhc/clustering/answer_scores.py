@@ -164,13 +164,8 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
     If a question has more than 720 possible answers (a long ranking), the table has only the given answer
     and the answers in which two pairs of leaves of adjacent ranks are exchanged.
     """
-
-    def table(kind: Kind) -> Floats:
-        found = [kind.probabilities(one, noise) for one, noise in zip(samples, noises, strict=True)]
-        mean: Floats = np.mean(found, axis=0)
-        return mean
-
-    return table
+    pairs = list(zip(samples, noises, strict=True))
+    return lambda kind: np.mean([kind.probabilities(one, noise) for one, noise in pairs], axis=0)
 
 
 def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:

@@ -94,8 +94,7 @@ def with_own_noise(
     names = who if data.group_names is None else [data.group_names[number] for number in who]
     own = np.array([by_group.get(name, mean) for name in names])
     clear = np.clip((likely - 2 * mean * chance) / max(1 - 2 * mean, 1e-9), 0, 1)
-    found: NDArray[np.float64] = 2 * own * chance + (1 - 2 * own) * clear
-    return found
+    return np.asarray(2 * own * chance + (1 - 2 * own) * clear)
 
 
 def simulated(

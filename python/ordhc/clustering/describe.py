@@ -16,8 +16,6 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["describe"]
 
-Sums = dict[int, NDArray[np.float64]]
-
 
 def describe(
     tree: Any,
@@ -85,17 +83,13 @@ def describe(
 
 def _words(vocabulary: Any, width: int) -> list[str]:
     if isinstance(vocabulary, Mapping):
-        columns = {
-            _checks.whole("vocabulary", at, at_least=0): _checks.text("vocabulary", word)
-            for word, at in vocabulary.items()
-        }
-        if sorted(columns) != list(range(width)):
-            raise InputError(f"vocabulary has {len(columns)} words for the {width} columns of X")
-        return [columns[at] for at in range(width)]
-    words = [_checks.text("vocabulary", word) for word in _checks.listed("vocabulary", vocabulary)]
-    if len(words) != width:
-        raise InputError(f"vocabulary has {len(words)} words for the {width} columns of X")
-    return words
+        pairs = [(_checks.whole("vocabulary", at, at_least=0), word) for word, at in vocabulary.items()]
+    else:
+        pairs = list(enumerate(_checks.listed("vocabulary", vocabulary)))
+    columns = {at: _checks.text("vocabulary", word) for at, word in pairs}
+    if sorted(columns) != list(range(width)):
+        raise InputError(f"vocabulary has {len(columns)} words for the {width} columns of X")
+    return [columns[at] for at in range(width)]
 
 
 def _row(rows: Any, at: int) -> NDArray[np.float64]:
@@ -107,7 +101,7 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
     n = tree.n_leaves
     told: list[str | None] = [None] * (len(tree.sizes))
     # Postorder keeps few sums at a time: those of clusters whose parent has not been named.
-    sums: Sums = {}
+    sums: dict[int, NDArray[np.float64]] = {}
     for node in tree.nodes("postorder"):
         if node.is_leaf:
             sums[node.label] = _row(rows, node.label)

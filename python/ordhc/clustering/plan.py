@@ -206,14 +206,9 @@ _AVERAGES = ("single", "complete", "average", "weighted")
 #: scale of weights. The 4K kernel adds products of weights to weights. For the posterior, larger weights are
 #: more evidence.
 _DEGREES = {
-    "adds3": 1,
-    "adds4": 1,
-    "mulk3": 2,
-    "mulk4": 2,
-    "3-al": 1,
-    "4-al": 1,
-    "build": 0,
-    "consistency": 0,
+    **dict.fromkeys(("adds3", "adds4", "3-al", "4-al"), 1),
+    **dict.fromkeys(("mulk3", "mulk4"), 2),
+    **dict.fromkeys(("build", "consistency"), 0),
 }
 #: The exponent d of trees whose subtrees were moved, by the objective of the moves; see `_DEGREES`. For
 #: "revenue", heights are means of AddS similarities, which are sums of weights. For "satisfied", heights are
@@ -248,10 +243,9 @@ def best_method(data: Any) -> str | None:
 
 def fast_method(data: Any) -> str | None:
     """Return the default fast method for comparisons, which takes seconds at most; None for other data."""
-    if not isinstance(data, Triplets | Quadruplets | Scan):
+    if (kind := kind_of(data)) is None:
         return None
-    is_triplets = data.kind is Triplets if isinstance(data, Scan) else isinstance(data, Triplets)
-    name = "adds3-al" if is_triplets else "adds4-al"
+    name = "adds3-al" if kind is Triplets else "adds4-al"
     return f"{name}{registry.MOVES}" if data.n_leaves <= MOVES_UP_TO else name
 
 
@@ -286,10 +280,8 @@ def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[
             )
         return None, linkage
     if similarity is None:
-        if kind_of(data) is Quadruplets:
-            similarity = "adds4"
-        elif kind_of(data) is Triplets:
-            similarity = "adds3"
+        if (kind := kind_of(data)) is not None:
+            similarity = "adds4" if kind is Quadruplets else "adds3"
         elif hasattr(data, "analysed"):
             raise InputError(
                 f"a {type(data).__name__} cannot be clustered: "

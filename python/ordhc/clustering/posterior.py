@@ -262,8 +262,7 @@ class Posterior:
         repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
         seed = _checks.seed(seed)
         n = self.dendrogram.n_leaves
-        if not isinstance(data, Triplets | Quadruplets):
-            raise InputError(f"forecast takes Triplets or Quadruplets, not {type(data).__name__}")
+        _check_kind("forecast", data)
         if data.n_leaves != n:
             raise InputError(f"the trees have {n} leaves, the comparisons have {data.n_leaves}")
         if not self.trees:
@@ -346,8 +345,7 @@ class Posterior:
         >>> bool(ordhc.posterior(t).predict_answers(t)[0] > 1 / 3)
         True
         """
-        if not isinstance(data, Triplets | Quadruplets):
-            raise InputError(f"predict_answers takes Triplets or Quadruplets, not {type(data).__name__}")
+        _check_kind("predict_answers", data)
         if (numbers := numbers_of_answers(data)) is None:
             return self.predict(data)
         return self._samples.predict_answers(self._fitting(data), numbers)
@@ -382,8 +380,7 @@ class Posterior:
         >>> found.total.chance, found.accuracy > 0.6, found.log_loss < 0.69
         (0.5, True, True)
         """
-        if not isinstance(data, Triplets | Quadruplets):
-            raise InputError(f"score_answers takes Triplets or Quadruplets, not {type(data).__name__}")
+        _check_kind("score_answers", data)
         return answer_scores(Choices.of(data), self.answer_tables(data))
 
     def answer_tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
@@ -417,9 +414,9 @@ class Posterior:
         theirs, mine = comparisons.names, self._names
         if theirs is not None and mine is not None:
             number = {name: at for at, name in enumerate(mine)}
-            unknown = [name for name in theirs if name not in number]
-            if unknown:
-                raise InputError(f"the trees have no leaf {_checks.quoted(unknown[0])}")
+            for name in theirs:
+                if name not in number:
+                    raise InputError(f"the trees have no leaf {_checks.quoted(name)}")
             rows = np.array([number[name] for name in theirs], dtype=np.int64)[rows]
         elif comparisons.n_leaves != n:
             raise InputError(f"the trees have {n} leaves, the comparisons have {comparisons.n_leaves}")
@@ -573,8 +570,7 @@ def drawn_posterior(
     The parameters are those of `posterior`. The only warning of this function is that chains have not mixed.
     The caller gives the other warnings of `posterior`.
     """
-    if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
+    _check_kind("posterior", data)
     chains, sweeps = _checked_length(chains, sweeps)
     seed = _checks.seed(seed)
     lengths = _checks.flag("lengths", lengths)
@@ -613,6 +609,11 @@ def drawn_posterior(
     if progress is not None:
         progress(1.0)
     return found, unanswered
+
+
+def _check_kind(what: str, data: Any) -> None:
+    if not isinstance(data, Triplets | Quadruplets):
+        raise InputError(f"{what} takes Triplets or Quadruplets, not {type(data).__name__}")
 
 
 def _checked_length(chains: Any, sweeps: Any) -> tuple[int, int | None]:

@@ -86,14 +86,12 @@ def consistency(
     """Return the tree of BUILD if there is one, otherwise a tree that satisfies many triplets."""
     order = canonical_order(data)
     fitting = in_order(data, order)
-    if initial_clusters is None:
-        tree = _build(fitting, part(progress, 0, 0.1))
-        if tree is not None:
-            return tree.relabel(order).replace(names=data.names)
     initial = None if initial_clusters is None else initial_clusters[order]
-    start = Plan.of(data, method="adds3-al+spr")
-    tree, _ = fit(start, fitting, initial_clusters=initial, progress=part(progress, 0.1, 0.4))
-    tree = refined(tree, fitting, "satisfied", initial=initial, progress=part(progress, 0.4, 1))
+    tree = _build(fitting, part(progress, 0, 0.1)) if initial is None else None
+    if tree is None:
+        start = Plan.of(data, method="adds3-al+spr")
+        tree, _ = fit(start, fitting, initial_clusters=initial, progress=part(progress, 0.1, 0.4))
+        tree = refined(tree, fitting, "satisfied", initial=initial, progress=part(progress, 0.4, 1))
     return tree.relabel(order).replace(names=data.names)
 
 

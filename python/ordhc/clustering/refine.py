@@ -216,8 +216,7 @@ def refined(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Dendrogram:
-    better, _ = _searched(tree, data, objective, _Search(**settings), progress)
-    return better
+    return _searched(tree, data, objective, _Search(**settings), progress)[0]
 
 
 def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendrogram, float]:

@@ -29,9 +29,7 @@ from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
 #: Fractions of the progress that is left: for the sums over all rows, the order of leaves, and their lengths.
-_COUNTING = 0.7
-_ORDERING = 0.3
-_LENGTHS = 0.4
+_COUNTING, _ORDERING, _LENGTHS = 0.7, 0.3, 0.4
 #: How to load answers into memory, for messages.
 _WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
 
@@ -60,11 +58,9 @@ def takes_scan(scan: Scan, **asked: Any) -> bool:
 
     `asked` are the arguments `method`, `similarity` and `linkage` of `cluster`. No file is read.
     """
-    if not any(asked.values()):
-        return True
     try:
-        plan = Plan.of(scan, **asked)
-        check_additive(plan)
+        if any(asked.values()):
+            check_additive(Plan.of(scan, **asked))
     except InputError:
         return False
     return True
@@ -83,17 +79,16 @@ def fit_scan(
     The result is the same as the result of `fit` for all comparisons in memory.
     """
     check_additive(plan)
-    what = plan.title
     progress = scan.surveying(progress)
 
     n, names = scan.n_leaves, scan.names
     scan, unit = in_units(scan) if plan.degree is not None else (scan, 1.0)
-    fitting_comparisons(scan.without_rows(), plan.accepts, what)
+    fitting_comparisons(scan.without_rows(), plan.accepts, plan.title)
     initial = _checks.labels("initial_clusters", initial_clusters, n)
     tie_seed = None if tie_seed is None else _checks.seed(tie_seed, "tie_seed")
     order = np.arange(n)
     if plan.refine:
-        order = canonical_order_of(scan, plan.accepts, what, part(progress, 0, _ORDERING))
+        order = canonical_order_of(scan, plan.accepts, plan.title, part(progress, 0, _ORDERING))
         progress = part(progress, _ORDERING, 1)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]

@@ -101,7 +101,6 @@ def _revenue(
 ) -> int | float:
     normalize = _checks.flag("normalize", normalize)
     progress = _checks.callback("progress", progress)
-    best: int | float
     if isinstance(data, Scan):
         found = streamed.matched(tree, data, kinds, what)
     else:
@@ -109,10 +108,7 @@ def _revenue(
     value = streamed.revenue_of(found, data, progress)
     if not normalize:
         return value
-    if isinstance(data, Scan):
-        best = streamed.best_of(data)
-    else:
-        best = _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
+    best = streamed.best_of(data)
     if best == 0:
         raise InputError("the upper bound of the revenue is 0: there are no comparisons (of positive weight)")
     return value / best

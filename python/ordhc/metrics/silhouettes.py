@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,11 +95,9 @@ def silhouette(
     n = found.n_leaves
     if n < 3:
         raise InputError(f"the tree has {n} leaves; silhouettes need 3 or more")
-    if n_clusters is None:
-        tried = range(2, min(_MOST, n - 1) + 1)
-    else:
-        n_clusters = _checks.whole("n_clusters", n_clusters, at_least=2, at_most=n - 1)
-        tried = range(n_clusters, n_clusters + 1)
+    tried: Sequence[int] = range(2, min(_MOST, n - 1) + 1)
+    if n_clusters is not None:
+        tried = [_checks.whole("n_clusters", n_clusters, at_least=2, at_most=n - 1)]
     scores: dict[int, float] = {}
     for k in tried:
         with warnings.catch_warnings():

@@ -131,13 +131,10 @@ def cophenetic_correlation(
     if isinstance(other, Dendrogram):
         value = _ordhc.cophenetic_of_trees(engine_tree(tree), engine_tree(other), progress)
         return value if tree.kind == other.kind else -value
-    turned = (
-        tree.kind == "dissimilarity"
-        if dissimilarity is None
-        else _checks.flag("dissimilarity", dissimilarity)
-    )
+    is_far = tree.kind == "dissimilarity"
+    turned = is_far if dissimilarity is None else _checks.flag("dissimilarity", dissimilarity)
     value = _ordhc.cophenetic(engine_tree(tree), other, turned, progress)
-    return value if turned == (tree.kind == "dissimilarity") else -value
+    return value if turned == is_far else -value
 
 
 def _has_lengths(tree: Dendrogram) -> bool:

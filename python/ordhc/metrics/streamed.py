@@ -45,13 +45,15 @@ def revenue_of(tree: Dendrogram, data: Scan | Comparisons, progress: Progress | 
     return _finite(total.value, "revenue")
 
 
-def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
+def best_of(data: Scan | Comparisons, progress: Progress | None = None) -> int | float:
     """Return the upper bound of the revenue, (n - 2) times the sum of weights."""
-    each = max(0, scan.n_leaves - 2)
-    if not scan.weighted:
-        return len(scan) * each
+    if not isinstance(data, Scan):
+        return _ordhc.best_revenue(data.rows, data.weights, data.n_leaves)
+    each = max(0, data.n_leaves - 2)
+    if not data.weighted:
+        return len(data) * each
     total = _Sum()
-    for block in _blocks(scan, progress):
+    for block in _blocks(data, progress):
         assert block.weights is not None
         for weight in (block.weights * each).tolist():
             total.add(weight)

@@ -54,10 +54,6 @@ __all__ = [
 ]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 #: The name of a similarity, a linkage or a method, or a pair of the name and the settings.
 Named = str | tuple[str, Mapping[str, Any]]
 #: The suffix of a method's name that requests moves of subtrees after the clustering.
@@ -76,9 +72,6 @@ KINDS = tuple(_HOOKS)
 BUILTIN = "ordhc"
 #: The name of the plugin to which `registered` adds specs.
 HERE = "here"
-_BUILTINS = tuple(
-    f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
-)
 
 
 @dataclass(frozen=True)
@@ -230,17 +223,13 @@ def _load() -> _Registry:
         if _registry is None:
             registry = _Registry()
             with interrupts_later():
-                _add_builtins(registry)
+                for kind in ("linkages", "similarities", "methods", "oracles", "metrics"):
+                    module = import_module(f"ordhc.builtin.{kind}")
+                    registry.add(BUILTIN, kind, __version__, module)
             _add_plugins(registry)
             registry.finish()
             _registry = registry
         return _registry
-
-
-def _add_builtins(registry: _Registry) -> None:
-    for name in _BUILTINS:
-        module = import_module(name)
-        registry.add(BUILTIN, name.rpartition(".")[2], __version__, module)
 
 
 def _add_plugins(registry: _Registry) -> None:

@@ -54,12 +54,15 @@ class Spec:
         self._need("parameters", isinstance(self.parameters, Mapping), "a mapping of defaults")
         self._need("source", isinstance(self.source, str), "text")
 
+    def _need_some(self, what: str, known: tuple[Any, ...]) -> None:
+        given = getattr(self, what)
+        fine = isinstance(given, tuple) and bool(given) and set(given) <= set(known)
+        self._need(what, fine, f"a tuple of {', '.join(map(str, known))}")
+
     def _need(self, what: str, fine: bool, limit: str) -> None:
         if not fine:
-            raise PluginError(
-                f"{type(self).__name__} {self.name!r}: {what} is {getattr(self, what, None)!r}; it must be "
-                f"{limit}"
-            )
+            value = getattr(self, what)
+            raise PluginError(f"{type(self).__name__} {self.name!r}: {what} is {value!r}; it must be {limit}")
 
 
 @dataclass(frozen=True)
@@ -138,16 +141,11 @@ class LinkageSpec(Spec):
             raise PluginError(
                 f"LinkageSpec {self.name!r}: give exactly one of {', '.join(ways)}, not {given or 'none'}"
             )
-        self._need(
-            "coefficients",
-            self.coefficients is None or isinstance(self.coefficients, LanceWilliams),
-            "LanceWilliams",
-        )
+        self._need("coefficients", isinstance(self.coefficients, LanceWilliams | None), "LanceWilliams")
         for way in ("update_row", "make_update", "from_comparisons"):
             self._need(way, getattr(self, way) is None or callable(getattr(self, way)), "a callable")
         if self.from_comparisons is not None:
-            fine = isinstance(self.data, tuple) and bool(self.data) and set(self.data) <= set(DATA[:2])
-            self._need("data", fine, f"a tuple of {DATA[:2]}")
+            self._need_some("data", DATA[:2])
         if self.coefficients is not None:
             coefficients_of(self, dict(self.parameters))
 
@@ -193,8 +191,7 @@ class SimilaritySpec(Spec):
         self._need("build", self.build is None or callable(self.build), "a callable")
         self._need("factor", self.factor is None or callable(self.factor), "a callable")
         self._need("dissimilarity", isinstance(self.dissimilarity, bool), "True or False")
-        fine = isinstance(self.data, tuple) and bool(self.data) and set(self.data) <= set(DATA)
-        self._need("data", fine, f"a tuple of {DATA}")
+        self._need_some("data", DATA)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,10 +255,8 @@ class OracleSpec(Spec):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("make", callable(self.make), "a callable")
-        for what, known in (("takes", SOURCES), ("questions", (3, 4))):
-            given = getattr(self, what)
-            fine = isinstance(given, tuple) and bool(given) and set(given) <= set(known)
-            self._need(what, fine, f"a tuple of {', '.join(map(str, known))}")
+        self._need_some("takes", SOURCES)
+        self._need_some("questions", (3, 4))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,12 +284,7 @@ class MetricSpec(Spec):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("score", callable(self.score), "a callable")
-        fine = (
-            isinstance(self.reference, tuple)
-            and bool(self.reference)
-            and set(self.reference) <= set(REFERENCES)
-        )
-        self._need("reference", fine, f"a tuple of {REFERENCES}")
+        self._need_some("reference", REFERENCES)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,9 +162,8 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
             f"On average, an answer to a repeated question agrees with {percent(agreement['between'])} of "
             f"{whose} answers to this question ({in_numbers(count, 'answer', 'answers')}){chance}."
             if count >= FEWEST_IN_PERCENT
-            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that others "
-            "answered, too: "
-            "too few to estimate how much people agree."
+            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that others answered, "
+            "too: too few to estimate how much people agree."
         )
     if agreement["within"] is not None:
         count = agreement["n_within"]
@@ -172,9 +171,8 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
             f"People who answer a question again give the same answer in {percent(agreement['within'])} of "
             f"cases ({in_numbers(count, 'answer', 'answers')})."
             if count >= FEWEST_IN_PERCENT
-            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that the same "
-            "person answered "
-            "again: too few to estimate how much people agree with themselves."
+            else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that the same person "
+            "answered again: too few to estimate how much people agree with themselves."
         )
     if not data["n_repeated_questions"]:
         said.append(
@@ -194,7 +192,7 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
         "data",
         "The data",
         table((), rows, kinds="lw"),
-        *(paragraph(sentence) for sentence in said),
+        *said,
         note(numbers["notes"].get("unit")),
     )
 
@@ -202,63 +200,49 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
 def _method(numbers: Numbers) -> Markup:
     method, accuracy = numbers["method"], numbers["accuracy"]
     selection, held, ceiling = method["selection"], accuracy["held_out"], ceiling_of(accuracy)
-    parts = []
+    parts: list[str] = []
     if (apart := accuracy["held_out_questions"]) is not None:
-        parts.append(paragraph(f"{random_sentence(apart)} This is the accuracy to report."))
+        parts.append(f"{random_sentence(apart)} This is the accuracy to report.")
     if numbers["data"]["adaptive"]:
         parts.append(
-            paragraph(
-                "A learner chose the questions by earlier answers, and mostly chose hard questions. Scores "
-                "on them are lower than on random questions."
-            )
+            "A learner chose the questions by earlier answers, and mostly chose hard questions. Scores on "
+            "them are lower than on random questions."
         )
     if (of_answers := answers_sentence(numbers)) is not None:
-        parts.append(paragraph(of_answers))
+        parts.append(of_answers)
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
-        between = (
-            f", 95% interval {percent(held['low'])} to {percent(held['high'])} over {over} and the "
-            "trees of other "
-            "data"
-            if held["low"] is not None
-            else f" (too few {over} or folds for an interval)"
-        )
+        between = f" (too few {over} or folds for an interval)"
+        if held["low"] is not None:
+            ends = f"{percent(held['low'])} to {percent(held['high'])}"
+            between = f", 95% interval {ends} over {over} and the trees of other data"
         parts.append(
-            paragraph(
-                f"Trees made by {method['name']} without a fold of the answers satisfy "
-                f"{percent(held['estimate'])} "
-                f"of the answers in this fold{between}. Trees with shuffled items would satisfy "
-                f"{percent(held['chance'])}."
-            )
+            f"Trees made by {method['name']} without a fold of the answers satisfy "
+            f"{percent(held['estimate'])} of the answers in this fold{between}. Trees with shuffled items "
+            f"would satisfy {percent(held['chance'])}."
         )
         if is_chance(held):
             parts.append(note(NO_BETTER))
         if (reach := reach_sentences(numbers)) is not None:
-            parts.append(paragraph(reach))
+            parts.append(reach)
         if ceiling is None and accuracy["ceiling"] is not None:
             few = in_numbers(accuracy["ceiling"]["n_answers"], "answer is", "answers are")
             parts.append(paragraph(f"{few} to repeated questions: too few for a noise ceiling.", "quiet"))
         if ceiling is not None:
             parts.append(
-                paragraph(
-                    f"There are {ceiling['n_answers']:,} answers to repeated questions. The other answers to "
-                    f"the same question predict {percent(ceiling['lower'])} of them, and the best tree for "
-                    f"each question would satisfy {percent(ceiling['upper'])}. The best score that a tree "
-                    "can be expected to reach is between these two values (the noise ceiling)."
-                )
+                f"There are {ceiling['n_answers']:,} answers to repeated questions. The other answers to the "
+                f"same question predict {percent(ceiling['lower'])} of them, and the best tree for each "
+                f"question would satisfy {percent(ceiling['upper'])}. The best score that a tree can be "
+                "expected to reach is between these two values (the noise ceiling)."
             )
     parts.append(
-        paragraph(
-            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers from which it was "
-            "made, which says little about other answers."
-        )
+        f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers from which it was made, "
+        "which says little about other answers."
     )
     if "most central" in numbers["data"]["forms"]:
         parts.append(
-            paragraph(
-                "A tree can satisfy only one of the two comparisons of a most central item: there 50% is the "
-                "maximum."
-            )
+            "A tree can satisfy only one of the two comparisons of a most central item: there 50% is the "
+            "maximum."
         )
     if selection is not None:
         parts += _compared(method, selection)
@@ -267,7 +251,7 @@ def _method(numbers: Numbers) -> Markup:
     return section("method", "The method, and how well it predicts answers", *parts)
 
 
-def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
+def _compared(method: Numbers, selection: Numbers) -> list[str]:
     by, candidates = selection["by"], selection["candidates"]
     chance, band = candidates[0]["answers_chance"], None
     best_known = selection["answer_ceiling"]
@@ -312,7 +296,7 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     ) + (", and the range of the best predictor is grey." if band else ".")
     columns = ("method", "answers predicted", "", "satisfied", "revenue", f"{by} behind")
     return [
-        *([] if method["was_given"] else [paragraph(nested_sentences(selection))]),
+        *([] if method["was_given"] else [nested_sentences(selection)]),
         table(columns, rows, kinds="lnlnnn", best=best, caption=caption),
     ]
 
@@ -338,10 +322,10 @@ def _methods(numbers: Numbers) -> Markup:
     return section(
         "methods",
         "Methods",
-        f"<blockquote>{paragraph(said)}</blockquote>",
-        f'<h3>References</h3><ol class="refs">{listed}</ol>',
+        Markup(f"<blockquote>{paragraph(said)}</blockquote>"),
+        Markup(f'<h3>References</h3><ol class="refs">{listed}</ol>'),
         again,
-        f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>",
+        Markup(f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>"),
         paragraph(
             "The JSON file of the same name, beside this page, contains all numbers and the tree.", "quiet"
         ),

@@ -31,7 +31,7 @@ def groups_section(numbers: Numbers) -> Markup:
     return section(
         "people-groups",
         TITLE,
-        paragraph(found["verdict"]["text"]),
+        found["verdict"]["text"],
         *([_scores(found)] if found["scores"][0]["log_loss"]["low"] is not None else []),
         *(_members(found, numbers["clusters"]["cut"]["n_clusters"]) if found["n_trees"] > 1 else []),
         note(found["caution"]),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordhc.reporting.figures import lengths_figure
-from ordhc.reporting.parts import Markup, figure, interval, paragraph, section, table
+from ordhc.reporting.parts import Markup, figure, interval, section, table
 from ordhc.reporting.typical import extremes_of, lengths_in_words, span_of
 from ordhc.tree.dendrogram import Dendrogram, from_dict
 
@@ -38,7 +38,7 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     return section(
         "items",
         "Typical and untypical items",
-        paragraph(lengths_in_words(found["deviation"])),
+        lengths_in_words(found["deviation"]),
         *([figure(drawn, said)] if drawn else []),
         table(("item", "", "length", "95% interval", ""), rows, kinds="llnnl", caption=caption),
     )

@@ -41,7 +41,9 @@ def note(value: str | None) -> Markup:
 
 
 def section(key: str, title: str, *parts: str) -> Markup:
-    return Markup(f'<section id="{key}"><h2>{text(title)}</h2>{"".join(parts)}</section>')
+    """Return a section of the page; plain text in `parts` becomes a paragraph, `Markup` stays as it is."""
+    body = "".join(part if isinstance(part, Markup) else paragraph(part) for part in parts)
+    return Markup(f'<section id="{key}"><h2>{text(title)}</h2>{body}</section>')
 
 
 def tiles(rows: Iterable[tuple[str, str]]) -> Markup:

@@ -80,7 +80,7 @@ def people_section(numbers: Numbers) -> Markup:
             if numbers["data"]["n_people"] is None
             else "No answers could be held out, so the accuracy of people is unknown."
         )
-        return section("people", "People", paragraph(why))
+        return section("people", "People", why)
     odd = [person for person in people if person["verdict"] in ODD]
     unsure = sum(person["verdict"] == "too few answers" for person in people)
     text_of = [people_sentence(people)]
@@ -114,7 +114,7 @@ def people_section(numbers: Numbers) -> Markup:
     return section(
         "people",
         "People",
-        *(paragraph(sentence) for sentence in text_of),
+        *text_of,
         table(
             columns,
             rows,
@@ -132,10 +132,8 @@ def unexplained_section(numbers: Numbers) -> Markup:
     found = numbers["unexplained"]
     count = in_numbers(found["n_unexplained"], "answer is", "answers are")
     parts = [
-        paragraph(
-            f"{count} not explained by the tree ({percent(found['share'])}): it disagrees with one of their "
-            "comparisons, or agrees with none."
-        )
+        f"{count} not explained by the tree ({percent(found['share'])}): it disagrees with one of their "
+        "comparisons, or agrees with none."
     ]
     if found["listed"]:
         several = sum(each["n_said"] > 1 for each in found["listed"])
@@ -178,10 +176,8 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
             f"{count:,} in at least {float(least):.0%}" for least, count in found["at_least"].items()
         )
         parts.append(
-            paragraph(
-                f"There are {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the "
-                f"root. Number of clusters by support in {trees}: {levels}."
-            )
+            f"There are {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the "
+            f"root. Number of clusters by support in {trees}: {levels}."
         )
     parts.append(note(numbers["notes"].get("support")))
     if (mixing := found["mixing"]) is not None and mixing["r_hat"] is not None:
@@ -218,22 +214,18 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
             )
         )
     else:
-        parts.append(paragraph("There are no clusters between the items and the root."))
+        parts.append("There are no clusters between the items and the root.")
     return section("clusters", "How sure each cluster is", *parts)
 
 
 def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram]) -> Markup:
     rows = numbers["sensitivity"]
     if not rows:
-        return section(
-            "sensitivity", "Other methods", paragraph("No other method was tried on these answers.")
-        )
+        return section("sensitivity", "Other methods", "No other method was tried on these answers.")
     own = numbers["method"]["name"]
-    parts = [
-        paragraph(
-            "How much the tree depends on the method: the less the trees of other methods differ from it, "
-            "the less the choice of the method matters."
-        ),
+    parts: list[str] = [
+        "How much the tree depends on the method: the less the trees of other methods differ from it, the "
+        "less the choice of the method matters.",
         table(
             ("method", "sets of three items that differ", "clusters that differ"),
             [(r["method"], percent(r["triplet_distance"]), percent(r["robinson_foulds"])) for r in rows],

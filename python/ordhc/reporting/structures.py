@@ -5,7 +5,7 @@ from typing import Any
 
 from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import misfits_figure
-from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, roomy_span, section, table
+from ordhc.reporting.parts import Markup, figure, interval, note, roomy_span, section, table
 from ordhc.reporting.words import percent, percent_range, three_digits
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -33,9 +33,9 @@ def structure_section(numbers: Numbers, tree: Dendrogram) -> Markup:
     return section(
         "structure",
         "Is it a tree?",
-        paragraph(found["verdict"]["text"]),
+        found["verdict"]["text"],
         _scores(found),
-        paragraph(found["coins"]["text"]),
+        found["coins"]["text"],
         *_misfits(found, tree),
         note(found["caution"]),
     )
@@ -73,7 +73,7 @@ def _scores(found: Numbers) -> Markup:
     )
 
 
-def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
+def _misfits(found: Numbers, tree: Dendrogram) -> list[str]:
     misfits = found["misfits"]
     items, clusters = found["n_looked_at"]
     looked = (
@@ -81,11 +81,7 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
         f"{'has' if items + clusters == 1 else 'have'} 20 answers or more."
     )
     if not misfits:
-        return [
-            paragraph(
-                f"Where the tree fails: {looked} Points predict the answers of none of them clearly better."
-            )
-        ]
+        return [f"Where the tree fails: {looked} Points predict the answers of none of them clearly better."]
     rows = [
         (
             each["name"],
@@ -98,7 +94,7 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
     rest = f" The {MOST} largest differences are shown; the JSON has all." if len(misfits) > MOST else ""
     parts = [
         Markup("<h3>Where the tree fails</h3>"),
-        paragraph(f"{looked} Points predict the answers of {len(misfits):,} of them better than the tree."),
+        f"{looked} Points predict the answers of {len(misfits):,} of them better than the tree.",
         table(
             ("where", "", "answers", "log loss of the tree minus that of points"),
             rows,

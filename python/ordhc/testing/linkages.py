@@ -1,6 +1,6 @@
 """Checks of linkages. Each check receives a linkage and raises AssertionError if it fails."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ordhc.testing.running import (
     RTOL,
     Floats,
     Subject,
+    by_name,
     distances,
     need,
     need_same,
@@ -37,19 +38,19 @@ def _tied(n: int, seed: int) -> Floats:
     return values + values.T
 
 
-def _linkage_few_leaves(linkage: _Linkage) -> None:
+def _few_leaves(linkage: _Linkage) -> None:
     for n in (1, 2, 3):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(distances(n, n), dissimilarity=True), n)
 
 
-def _linkage_valid_trees(linkage: _Linkage) -> None:
+def _valid_trees(linkage: _Linkage) -> None:
     for n in (5, 17, 40):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(1e6 * distances(n, n), dissimilarity=True), n)
 
 
-def _linkage_nearest_first(linkage: _Linkage) -> None:
+def _nearest_first(linkage: _Linkage) -> None:
     for seed in range(5):
         D = distances(9, seed)
         i, j = np.triu_indices(9, 1)
@@ -63,7 +64,7 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
             need(abs(tree.heights[0] - height) <= RTOL * abs(height), text)
 
 
-def _linkage_ties(linkage: _Linkage) -> None:
+def _ties(linkage: _Linkage) -> None:
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -74,28 +75,26 @@ def _linkage_ties(linkage: _Linkage) -> None:
     need_tree(linkage.merge(np.zeros((8, 8))), 8)
 
 
-def _linkage_duplicates(linkage: _Linkage) -> None:
+def _duplicates(linkage: _Linkage) -> None:
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
     need_tree(tree, 12)
-    need_same(
-        tree, linkage.merge(D, dissimilarity=True, engine="naive"), "with duplicates the engines differ"
-    )
+    naive = linkage.merge(D, dissimilarity=True, engine="naive")
+    need_same(tree, naive, "with duplicates the engines differ")
 
 
-def _linkage_deterministic(linkage: _Linkage) -> None:
+def _deterministic(linkage: _Linkage) -> None:
     S = random_similarities(15, 0)
     before = S.copy()
     first = linkage.merge(S)
     linkage.merge(random_similarities(7, 1))
     again = linkage.merge(S)
     need(np.array_equal(S, before), "the input was changed")
-    same = np.array_equal(first.merges, again.merges) and np.array_equal(first.heights, again.heights)
-    need(same, "the same input gives different trees")
+    need(first == again, "the same input gives different trees")
 
 
-def _linkage_numbering(linkage: _Linkage) -> None:
+def _numbering(linkage: _Linkage) -> None:
     for seed in range(5):
         S = random_similarities(13, seed)
         order = np.random.default_rng(seed + 100).permutation(13)
@@ -103,7 +102,7 @@ def _linkage_numbering(linkage: _Linkage) -> None:
         need_same(renumbered.relabel(order), linkage.merge(S), "renumbering leaves changes the tree")
 
 
-def _linkage_engines(linkage: _Linkage) -> None:
+def _engines(linkage: _Linkage) -> None:
     """Check that the default engine returns the tree of the naive engine.
 
     The naive engine searches all pairs before each merge. This check fails for a linkage with `reducible` set
@@ -116,7 +115,7 @@ def _linkage_engines(linkage: _Linkage) -> None:
             need_same(found, naive, "the default engine differs from the naive one")
 
 
-def _linkage_signs(linkage: _Linkage) -> None:
+def _signs(linkage: _Linkage) -> None:
     for seed in range(5):
         D = distances(12, seed)
         tree = linkage.merge(D, dissimilarity=True)
@@ -127,17 +126,17 @@ def _linkage_signs(linkage: _Linkage) -> None:
 
 
 #: The checks of `check_linkage` by name, for linkages that use similarities.
-LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "few_leaves": _linkage_few_leaves,
-    "valid_trees": _linkage_valid_trees,
-    "nearest_first": _linkage_nearest_first,
-    "ties": _linkage_ties,
-    "duplicates": _linkage_duplicates,
-    "deterministic": _linkage_deterministic,
-    "numbering": _linkage_numbering,
-    "engines": _linkage_engines,
-    "signs": _linkage_signs,
-}
+LINKAGE_CHECKS = by_name(
+    _few_leaves,
+    _valid_trees,
+    _nearest_first,
+    _ties,
+    _duplicates,
+    _deterministic,
+    _numbering,
+    _engines,
+    _signs,
+)
 
 
 def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:

@@ -1,6 +1,6 @@
 """Checks of methods. Each check receives a method and raises AssertionError if it fails."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from ordhc.metrics.comparisons import satisfied
 from ordhc.plugins import registry
 from ordhc.plugins.specs import MethodSpec
 from ordhc.testing.preferences import answers_of_a_tree, clusters_of
-from ordhc.testing.running import need, need_tree, random_tree, renumbered, run
+from ordhc.testing.running import by_name, need, need_tree, random_tree, renumbered, run
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["METHOD_CHECKS", "check_method"]
@@ -77,12 +77,7 @@ def _knows(method: _Method) -> None:
 
 
 #: The checks of `check_method`, by name.
-METHOD_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "few_leaves": _few_leaves,
-    "deterministic": _deterministic,
-    "numbering": _numbering,
-    "knows": _knows,
-}
+METHOD_CHECKS = by_name(_few_leaves, _deterministic, _numbering, _knows)
 
 
 def check_method(method: str | MethodSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:

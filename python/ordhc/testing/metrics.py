@@ -1,6 +1,6 @@
 """Checks of metrics. Each check receives a metric and raises AssertionError if it fails."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,10 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import MetricSpec
-from ordhc.testing.running import RTOL, Subject, need, random_tree, renumbered, run
+from ordhc.testing.running import RTOL, Subject, by_name, need, random_tree, renumbered, run
 from ordhc.tree.dendrogram import Dendrogram, lca_size
 
 __all__ = ["METRIC_CHECKS", "check_metric"]
-
-
-_COMPARISONS = ("triplets", "quadruplets")
 
 
 class _Metric(Subject[MetricSpec]):
@@ -38,7 +35,7 @@ class _Metric(Subject[MetricSpec]):
 
 
 def _reference(kind: str, truth: Dendrogram, m: int, seed: int) -> Any:
-    if kind in _COMPARISONS:
+    if kind in ("triplets", "quadruplets"):
         return _answers(kind, truth, m, seed)
     if kind == "tree":
         return truth
@@ -62,7 +59,7 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
     return triplets if kind == "triplets" else triplets.to_quadruplets()
 
 
-def _metric_few_leaves(metric: _Metric) -> None:
+def _few_leaves(metric: _Metric) -> None:
     for n in (1, 2, 3):
         tree = random_tree(n, n)
         for reference in metric.references(tree, 3, seed=n):
@@ -72,14 +69,14 @@ def _metric_few_leaves(metric: _Metric) -> None:
                 need(n < 3, "InputError for 3 leaves; a score is needed from 3 leaves on")
 
 
-def _metric_number(metric: _Metric) -> None:
+def _number(metric: _Metric) -> None:
     truth = random_tree(12, 0)
     for reference in metric.references(truth, 60, seed=0):
         for seed in range(4):
             metric.score(random_tree(12, seed), reference)
 
 
-def _metric_deterministic(metric: _Metric) -> None:
+def _deterministic(metric: _Metric) -> None:
     truth = random_tree(12, 1)
     for reference in metric.references(truth, 60, seed=1):
         first = metric.score(random_tree(12, 2), reference)
@@ -87,7 +84,7 @@ def _metric_deterministic(metric: _Metric) -> None:
         need(metric.score(random_tree(12, 2), reference) == first, "the same input gives different scores")
 
 
-def _metric_numbering(metric: _Metric) -> None:
+def _numbering(metric: _Metric) -> None:
     order = np.random.default_rng(3).permutation(12)
     truth, tree = random_tree(12, 3), random_tree(12, 4)
     for reference in metric.references(truth, 60, seed=3):
@@ -105,7 +102,7 @@ def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
     return reference[place] if reference.shape[1] == 1 else reference[np.ix_(place, place)]
 
 
-def _metric_direction(metric: _Metric) -> None:
+def _direction(metric: _Metric) -> None:
     for seed in range(3):
         truth = random_tree(12, seed)
         for reference in metric.references(truth, 300, seed=seed):
@@ -118,13 +115,7 @@ def _metric_direction(metric: _Metric) -> None:
 
 
 #: The checks of `check_metric`, by name.
-METRIC_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "few_leaves": _metric_few_leaves,
-    "number": _metric_number,
-    "deterministic": _metric_deterministic,
-    "numbering": _metric_numbering,
-    "direction": _metric_direction,
-}
+METRIC_CHECKS = by_name(_few_leaves, _number, _deterministic, _numbering, _direction)
 
 
 def check_metric(

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +13,7 @@ from ordhc.asking.oracle import settled
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OracleSpec
-from ordhc.testing.running import Subject, need, run
+from ordhc.testing.running import Subject, by_name, need, run
 
 __all__ = ["ORACLE_CHECKS", "check_oracle"]
 
@@ -43,7 +43,7 @@ class _Oracle(Subject[OracleSpec]):
         return np.array([[*pairs[first], *pairs[second]] for first, second in chosen])
 
 
-def _oracle_answers(oracle: _Oracle) -> None:
+def _answers(oracle: _Oracle) -> None:
     rows = oracle.questions()
     before = rows.copy()
     oracle.ask(rows)
@@ -51,26 +51,24 @@ def _oracle_answers(oracle: _Oracle) -> None:
     oracle.ask(rows[:1])
 
 
-def _oracle_no_questions(oracle: _Oracle) -> None:
+def _no_questions(oracle: _Oracle) -> None:
     oracle.ask(np.zeros((0, oracle.width), dtype=np.int64))
 
 
-def _oracle_deterministic(oracle: _Oracle) -> None:
+def _deterministic(oracle: _Oracle) -> None:
     rows = oracle.questions()
     need(np.array_equal(oracle.ask(rows), oracle.ask(rows)), "the same questions give different answers")
 
 
-def _oracle_order(oracle: _Oracle) -> None:
+def _order(oracle: _Oracle) -> None:
     rows = oracle.questions()
     orders = ([1, 2, 0], [1, 0, 2]) if oracle.width == 3 else ([1, 0, 2, 3], [0, 1, 3, 2], [2, 3, 0, 1])
     meant = _meant(rows, oracle.ask(rows))
     for order in orders:
         shown = np.ascontiguousarray(rows[:, order])
         differ = np.flatnonzero((_meant(shown, oracle.ask(shown)) != meant).any(axis=1))
-        if differ.size:
-            raise AssertionError(
-                f"the answer about {rows[differ[0]].tolist()} depends on the order of the leaves"
-            )
+        for row in rows[differ[:1]].tolist():
+            raise AssertionError(f"the answer about {row} depends on the order of the leaves")
 
 
 def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -81,12 +79,7 @@ def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.in
 
 
 #: The checks of `check_oracle`, by name.
-ORACLE_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "answers": _oracle_answers,
-    "no_questions": _oracle_no_questions,
-    "deterministic": _oracle_deterministic,
-    "order": _oracle_order,
-}
+ORACLE_CHECKS = by_name(_answers, _no_questions, _deterministic, _order)
 
 
 def check_oracle(

@@ -1,7 +1,6 @@
 """Checks of linkages that use comparisons directly, without similarities."""
 
 import warnings
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import OrdhcWarning
 from ordhc.plugins.specs import LinkageSpec
-from ordhc.testing.running import Subject, need, need_tree, renumbered
+from ordhc.testing.running import Subject, by_name, need, need_tree, renumbered
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage", "answers_of_a_tree", "clusters_of"]
@@ -109,10 +108,4 @@ def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
 
 
 #: The checks of `check_linkage` by name, for linkages that use comparisons.
-COMPARISON_LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "few_leaves": _few_leaves,
-    "recovers": _recovers,
-    "deterministic": _deterministic,
-    "numbering": _numbering,
-    "repeats": _repeats,
-}
+COMPARISON_LINKAGE_CHECKS = by_name(_few_leaves, _recovers, _deterministic, _numbering, _repeats)

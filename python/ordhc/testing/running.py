@@ -15,6 +15,7 @@ __all__ = [
     "AnySpec",
     "Floats",
     "Subject",
+    "by_name",
     "distances",
     "need",
     "need_same",
@@ -40,6 +41,11 @@ class Subject(Generic[AnySpec]):
         if unknown:
             raise InputError(f"{spec.kind} {spec.name!r} has no parameter {sorted(unknown)[0]!r}")
         self.settings = {**spec.parameters, **parameters}
+
+
+def by_name(*checks: Callable[[Any], None]) -> Mapping[str, Callable[[Any], None]]:
+    """Return a mapping from the name of each check, without its first underscore, to the check."""
+    return {check.__name__[1:]: check for check in checks}
 
 
 def run(subject: Any, checks: Mapping[str, Callable[[Any], None]], skip: Collection[str]) -> None:

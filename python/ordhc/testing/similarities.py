@@ -4,7 +4,7 @@ Each check receives a builder and raises AssertionError if it fails.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.similarity import built
 from ordhc.similarities.vectors import Vectors
-from ordhc.testing.running import RTOL, Subject, need, renumbered, run
+from ordhc.testing.running import RTOL, Subject, by_name, need, renumbered, run
 
 __all__ = ["SIMILARITY_CHECKS", "check_similarity"]
 
@@ -34,9 +34,8 @@ class _Similarity(Subject[SimilaritySpec]):
         else:
             result = self.spec.build(data, layout=layout, dtype=dtype, progress=None, **self.settings)
         shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
-        text = (
-            f"layout {layout!r} of {n} leaves returns {type(result).__name__}, not an array of shape {shape}"
-        )
+        kind = type(result).__name__
+        text = f"layout {layout!r} of {n} leaves returns {kind}, not an array of shape {shape}"
         need(isinstance(result, np.ndarray) and result.shape == shape, text)
         need(result.dtype.name == dtype, f"dtype is {result.dtype.name}, not {dtype}")
         need(np.isfinite(result).all(), "a similarity is not finite")
@@ -68,7 +67,7 @@ def _need_close(found: NDArray[Any], expected: NDArray[Any], tolerance: float, t
     need(np.abs(found - expected).max() <= tolerance * np.abs(expected).max(initial=1.0), text)
 
 
-def _similarity_few_leaves(similarity: _Similarity) -> None:
+def _few_leaves(similarity: _Similarity) -> None:
     for n in (1, 2, 3):
         for m in (0, 1):
             for data in similarity.samples(n, m, seed=n):
@@ -76,25 +75,25 @@ def _similarity_few_leaves(similarity: _Similarity) -> None:
                 similarity.build(data, layout="condensed")
 
 
-def _similarity_symmetric(similarity: _Similarity) -> None:
+def _symmetric(similarity: _Similarity) -> None:
     for data in similarity.samples(8, 80, seed=1):
         S = similarity.build(data)
         _need_close(S.T, S, RTOL, "the matrix is not symmetric")
 
 
-def _similarity_layouts(similarity: _Similarity) -> None:
+def _layouts(similarity: _Similarity) -> None:
     for data in similarity.samples(7, 60, seed=2):
         S, pairs = similarity.build(data), similarity.build(data, layout="condensed")
         _need_close(pairs, S[np.triu_indices(7, 1)], RTOL, "condensed and square layouts differ")
 
 
-def _similarity_dtypes(similarity: _Similarity) -> None:
+def _dtypes(similarity: _Similarity) -> None:
     for data in similarity.samples(7, 60, seed=3):
         narrow = similarity.build(data, dtype="float32")
         _need_close(narrow, similarity.build(data), 1e-3, "float32 and float64 differ")
 
 
-def _similarity_duplicates(similarity: _Similarity) -> None:
+def _duplicates(similarity: _Similarity) -> None:
     for data in similarity.samples(6, 30, seed=4):
         if isinstance(data, np.ndarray):
             similarity.build(np.repeat(data, 2, axis=0))
@@ -103,7 +102,7 @@ def _similarity_duplicates(similarity: _Similarity) -> None:
         similarity.build(type(data)(data.rows, n_leaves=6, weights=np.linspace(0.5, 2, len(data))))
 
 
-def _similarity_deterministic(similarity: _Similarity) -> None:
+def _deterministic(similarity: _Similarity) -> None:
     for data in similarity.samples(8, 80, seed=5):
         first = similarity.build(data)
         for other in similarity.samples(5, 20, seed=6):
@@ -111,40 +110,30 @@ def _similarity_deterministic(similarity: _Similarity) -> None:
         need(np.array_equal(first, similarity.build(data)), "the same data give different similarities")
 
 
-def _similarity_numbering(similarity: _Similarity) -> None:
+def _numbering(similarity: _Similarity) -> None:
     for data in similarity.samples(8, 80, seed=7):
         order = np.random.default_rng(8).permutation(8)
         moved = similarity.build(renumbered(data, order))[np.ix_(order, order)]
         _need_close(moved, similarity.build(data), 1e-6, "renumbering leaves changes similarities")
 
 
-def _similarity_direction(similarity: _Similarity) -> None:
+def _direction(similarity: _Similarity) -> None:
     group = np.arange(12) >= 6
     i, j = np.triu_indices(12, 1)
     within = group[i] == group[j]
     for data in similarity.samples(12, 1500, seed=9):
         S = similarity.build(data)[i, j]
         inside, between = S[within].mean(), S[~within].mean()
-        fine, which = inside > between, "larger"
-        if similarity.spec.dissimilarity:
-            fine, which = inside < between, "smaller"
-        need(
-            fine,
-            f"mean within groups {inside:g}, between distant groups {between:g}; {which} should be closer",
-        )
+        less = similarity.spec.dissimilarity
+        rule = f"{'smaller' if less else 'larger'} should be closer"
+        text = f"mean within groups {inside:g}, between distant groups {between:g}; {rule}"
+        need(inside < between if less else inside > between, text)
 
 
 #: The checks of `check_similarity`, by name.
-SIMILARITY_CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "few_leaves": _similarity_few_leaves,
-    "symmetric": _similarity_symmetric,
-    "layouts": _similarity_layouts,
-    "dtypes": _similarity_dtypes,
-    "duplicates": _similarity_duplicates,
-    "deterministic": _similarity_deterministic,
-    "numbering": _similarity_numbering,
-    "direction": _similarity_direction,
-}
+SIMILARITY_CHECKS = by_name(
+    _few_leaves, _symmetric, _layouts, _dtypes, _duplicates, _deterministic, _numbering, _direction
+)
 
 
 def check_similarity(
