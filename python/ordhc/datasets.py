@@ -38,6 +38,7 @@ __all__ = [
     "random_tree",
     "vectors_of",
 ]
+__dir__ = __all__.copy
 
 
 class Dataset(dict[str, Any]):
@@ -231,7 +232,3 @@ def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
     # If counts are equal, argmax returns the first, the car with the smallest number.
     order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[votes.argmax(axis=1)]
     return np.take_along_axis(triples, order, axis=1)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

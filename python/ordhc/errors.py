@@ -18,10 +18,7 @@ __all__ = [
     "StoppedError",
     "warn",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 def _init_with_place(

@@ -35,10 +35,7 @@ except ImportError:
     raise MissingExtraError.of("an estimator", "scikit-learn", "sklearn") from None
 
 __all__ = ["OrdinalClustering", "VectorClustering"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 def _draws_trees(model: OrdinalClustering) -> bool:

@@ -10,7 +10,4 @@
 from ordhc._workers import as_executor, run_tasks
 
 __all__ = ["as_executor", "run_tasks"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

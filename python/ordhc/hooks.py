@@ -24,7 +24,4 @@ __all__ = [
     "ordhc_oracles",
     "ordhc_similarities",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -35,7 +35,4 @@ __all__ = [
     "arguments",
     "named",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

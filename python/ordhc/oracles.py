@@ -27,7 +27,4 @@ __all__ = [
     "recorded",
     "workers",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -8,7 +8,4 @@ The functions are defined in `ordhc._progress`.
 from ordhc._progress import Progress, part, shows_progress
 
 __all__ = ["Progress", "part", "shows_progress"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

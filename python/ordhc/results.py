@@ -40,7 +40,4 @@ __all__ = [
     "Structure",
     "StudyPlan",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

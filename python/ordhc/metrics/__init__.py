@@ -46,7 +46,4 @@ __all__ = [
     "triplet_distance",
     "triplet_revenue",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

@@ -9,7 +9,4 @@ from ordhc.plots.scores import compare, support_calibration
 from ordhc.plots.tanglegrams import tanglegram
 
 __all__ = ["agreement", "compare", "heatmap", "learning_curve", "support_calibration", "tanglegram"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

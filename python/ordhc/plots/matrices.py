@@ -305,11 +305,9 @@ def _scale_of(
     center: float | None,
     robust: bool | None,
 ) -> _Scale:
-    known = image[~np.isnan(image)]
-    if not len(known):
-        known = np.zeros(1)
+    known = image[~np.isnan(image)] if not np.isnan(image).all() else np.zeros(1)
     least, most = float(known.min()), float(known.max())
-    inner = [float(value) for value in np.percentile(known, [2, 98])]
+    inner = np.percentile(known, [2, 98]).tolist()
     if robust is None:
         robust = inner[1] > inner[0] and inner[1] - inner[0] < (most - least) / 3
     low, high = inner if _checks.flag("robust", robust) else (least, most)
@@ -319,9 +317,7 @@ def _scale_of(
         raise InputError(
             f"the colours begin at {low:g} (vmin) and end at {high:g} (vmax); vmin must be smaller"
         )
-    extend = {(True, True): "both", (True, False): "min", (False, True): "max"}.get(
-        (least < low, most > high), "neither"
-    )
+    extend = ("neither", "min", "max", "both")[(least < low) + 2 * (most > high)]
     if center is None or low == high:
         return _Scale(low, high, (0.0, 1.0), center is not None, extend)
     middle = _checks.number("center", center)

@@ -4,7 +4,4 @@ from ordhc.plotting.drawing import PICTURES, need_matplotlib, plot_dendrogram, s
 from ordhc.plotting.saving import save_plot
 
 __all__ = ["PICTURES", "need_matplotlib", "plot_dendrogram", "save_plot", "svg"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

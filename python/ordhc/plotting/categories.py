@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.plotting.palette import palette
+from ordhc.plotting.pictures import of_leaves
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
 __all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut", "of_mapping"]
@@ -137,17 +138,11 @@ def _is_column(value: Any) -> bool:
 def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
     if hasattr(given, "index") and hasattr(given, "to_dict"):
         # A series is matched by its index, unless the index only counts the rows.
-        index = list(given.index)
-        given = (
-            list(given) if tree.names is not None and index == list(range(len(index))) else given.to_dict()
-        )
+        counts = tree.names is not None and list(given.index) == list(range(len(given.index)))
+        given = list(given) if counts else given.to_dict()
     if isinstance(given, Mapping):
-        known, found = _checks.LeafNumbers(tree.labels), [None] * tree.n_leaves
-        for name, value in given.items():
-            if str(name) not in known:
-                raise InputError(f"{what}: {_checks.unknown_name(str(name), tree.labels)}")
-            found[known[str(name)]] = _value(what, value)
-        return found
+        by_leaf = of_leaves(tree, what, given)
+        return [_value(what, by_leaf.get(leaf)) for leaf in range(tree.n_leaves)]
     if isinstance(given, str) or not (isinstance(given, Sequence) or hasattr(given, "__len__")):
         raise InputError(f"{what} is {_checks.quoted(given)}; give a value of each leaf, by name or in order")
     values = [_value(what, value) for value in given]

@@ -225,8 +225,7 @@ def plot_dendrogram(
     scale = _scale_for(scale, layout, drawn)
     if not isinstance(support, str) and _checks.flag("support", support):
         shown = "numbers" if len(drawn.tips) <= MOST_NUMBERS else "dots"
-    shapes: Shapes
-    shapes = Rectangle(drawn, orientation)
+    shapes: Shapes = Rectangle(drawn, orientation)
     if layout != "rectangular":
         circle = Circle(drawn, opening=14.0 if scale == "axis" else 8.0)
         shapes = circle if layout == "circular" else Unrooted(drawn)

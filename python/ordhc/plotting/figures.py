@@ -1,18 +1,15 @@
 """Make or find the axes to draw in, and write figures into files."""
 
 import io as bytes_io
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordhc import _checks
 from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
-from ordhc.io.paths import checked_path
 from ordhc.plotting.palette import DARK, LIGHT
 
 if TYPE_CHECKING:
@@ -24,7 +21,6 @@ __all__ = [
     "axes_for",
     "matplotlib_settings",
     "need_matplotlib",
-    "picture",
     "picture_bytes",
     "points_of",
 ]
@@ -129,18 +125,8 @@ def _current(size: tuple[float, float]) -> "Axes":
         return _new(size).add_subplot()
 
 
-def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float = 150) -> None:
-    """Write the figure that `draw` returns into an svg, png or pdf file; equal figures give equal files."""
-    from ordhc.io.files import write_bytes
-    from ordhc.io.paths import name_of
-
-    suffix = Path(checked_path(path)).suffix.lower()
-    if suffix not in PICTURES:
-        raise InputError(f"the ending is none of {', '.join(PICTURES)}", path=name_of(path))
-    write_bytes(path, picture_bytes(suffix[1:], draw, dpi))
-
-
 def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> bytes:
+    """Return the figure that `draw` returns as an svg, png or pdf file; equal figures give equal bytes."""
     dpi = _checks.number("dpi", dpi, at_least=10, at_most=4800)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     buffer = bytes_io.BytesIO()

@@ -32,13 +32,9 @@ def support_of(drawn: Truncated) -> list[tuple[Item, float]]:
     support, n = drawn.tree.support, drawn.tree.n_leaves
     if support is None:
         return []
-    found = []
-    for item in drawn.items():
-        if item is not drawn.root and item.label >= n and not item.is_rest:
-            share = float(support[item.label - n])
-            if share == share:
-                found.append((item, share))
-    return sorted(found, key=lambda pair: -pair[0].size)
+    inner = [i for i in drawn.items() if i is not drawn.root and i.label >= n and not i.is_rest]
+    found = [(item, float(support[item.label - n])) for item in inner]
+    return sorted((pair for pair in found if pair[1] == pair[1]), key=lambda pair: -pair[0].size)
 
 
 def widths_of(drawn: Truncated, line: float, shown: str | None, least: float | None) -> dict[int, float]:

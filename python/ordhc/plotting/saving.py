@@ -9,7 +9,7 @@ from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.io.paths import checked_path
 from ordhc.plotting.drawing import checked_options, options_of_pictures, plot_dendrogram
-from ordhc.plotting.figures import PICTURES, picture
+from ordhc.plotting.figures import PICTURES, picture_bytes
 from ordhc.plotting.pages import PAGES, page
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -43,7 +43,7 @@ def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) ->
             raise InputError(f"{name} is an option of html pages; {suffix} files have no such option")
     checked_options(options, "dpi")
     dpi = options.pop("dpi", 150)
-    picture(path, lambda: plot_dendrogram(tree, **options), dpi)
+    write_bytes(path, picture_bytes(suffix[1:], lambda: plot_dendrogram(tree, **options), dpi))
 
 
 def _check_options_of_pages(given: dict[str, Any], shown: list[str], drawn: list[str]) -> None:

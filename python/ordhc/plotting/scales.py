@@ -17,7 +17,7 @@ __all__ = ["draw_scale"]
 def draw_scale(ax: "Axes", drawn: Truncated, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
     if isinstance(shapes, Rectangle):
         _axis(ax, drawn, shapes, inks, size, shown=scale == "axis")
-    elif scale == "axis" and isinstance(shapes, Circle):
+    elif scale == "axis":
         _rings(ax, drawn, shapes, inks, size)
     if scale == "bar" and drawn.positions.low < drawn.positions.high:
         _bar(ax, drawn, shapes, inks, size or 7.0)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,34 +31,6 @@ class Label:
         return math.cos(angle), math.sin(angle)
 
 
-class Shapes(Protocol):
-    """The methods that all layouts have."""
-
-    def branch(self, parent: Item, child: Item) -> Points: ...
-
-    def node(self, item: Item) -> tuple[float, float]: ...
-
-    def triangle(self, tip: Item) -> Points:
-        """Return the outline of a collapsed cluster, (k, 2)."""
-
-    def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the (k, 2) outline of the area for one category in a tip's cell.
-
-        A tip is a leaf or a collapsed cluster. It has a cell in each column of categories beside the tree.
-        The cell is divided among the categories of the tip's leaves. `start` and `end` are the ends of the
-        area, from 0 to 1 across the cell.
-        """
-
-    def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name, beyond `columns` columns of categories."""
-
-    def leader(self, tip: Item) -> Points:
-        """Return the line from the end of a tip to the beginning of its name, (2, 2)."""
-
-    def reach(self, columns: int) -> float:
-        """Return the position where names begin, beyond `columns` columns of categories."""
-
-
 @dataclass(slots=True)
 class Rectangle:
     """The rectangular layout: brackets, with the leaves on one of the four sides."""
@@ -84,18 +55,27 @@ class Rectangle:
         return (item.height, item.place) if self.sideways else (item.place, item.height)
 
     def triangle(self, tip: Item) -> Points:
+        """Return the outline of a collapsed cluster, (k, 2)."""
         return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
+        """Return the (k, 2) outline of the area for one category in a tip's cell.
+
+        A tip is a leaf or a collapsed cluster. It has a cell in each column of categories beside the tree.
+        The cell is divided among the categories of the tip's leaves. `start` and `end` are the ends of the
+        area, from 0 to 1 across the cell.
+        """
         near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return self._at([(near, low), (far, low), (far, high), (near, high)])
 
     def label(self, tip: Item, columns: int) -> Label:
+        """Return the position of a tip's name, beyond `columns` columns of categories."""
         x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
 
     def leader(self, tip: Item) -> Points:
+        """Return the line from the end of a tip to the beginning of its name, (2, 2)."""
         return self._at([((tip.near + tip.far) / 2, tip.place), (self.drawn.leaf_end, tip.place)])
 
     @property
@@ -109,6 +89,7 @@ class Rectangle:
         return (COLUMN + GAP) * self.depth
 
     def reach(self, columns: int) -> float:
+        """Return the position where names begin, beyond `columns` columns of categories."""
         return self.drawn.leaf_end + columns * self.step
 
 
@@ -225,3 +206,6 @@ class Unrooted(Circle):
         if tip.size > 1:
             start = self.triangle(tip)[1:].mean(axis=0, keepdims=True)
         return np.concatenate([start, 1.01 * np.array([[math.cos(angle), math.sin(angle)]])])
+
+
+Shapes = Rectangle | Circle

@@ -116,10 +116,9 @@ class Truncated:
     def names(self, longest: int = 60) -> list[str]:
         tree, labels, found = self.tree, self.tree.labels, []
         for tip in self.tips:
-            name = None
+            name, more = None, "" if tip.size == 1 else f" +{tip.size - 1:,}"
             if tip.label >= tree.n_leaves and not tip.is_rest and tree.node_names is not None:
                 name = tree.node_names[tip.label - tree.n_leaves]
-            more = "" if tip.size == 1 or name is not None else f" +{tip.size - 1:,}"
             if name is not None:
                 more = f" ({tip.size:,})"
             # `Dendrogram.collapse` names a cluster in the same way: by its leaf with the smallest number.

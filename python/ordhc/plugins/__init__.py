@@ -7,7 +7,4 @@ registered in the same way as those of plugins.
 from ordhc.plugins.registry import list_plugins, registered
 
 __all__ = ["list_plugins", "registered"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

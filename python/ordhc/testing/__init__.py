@@ -32,7 +32,4 @@ __all__ = [
     "check_oracle",
     "check_similarity",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
