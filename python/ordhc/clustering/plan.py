@@ -243,9 +243,10 @@ def best_method(data: Any) -> str | None:
 
 def fast_method(data: Any) -> str | None:
     """Return the default fast method for comparisons, which takes seconds at most; None for other data."""
-    if (kind := kind_of(data)) is None:
+    if not isinstance(data, Triplets | Quadruplets | Scan):
         return None
-    name = "adds3-al" if kind is Triplets else "adds4-al"
+    is_triplets = data.kind is Triplets if isinstance(data, Scan) else isinstance(data, Triplets)
+    name = "adds3-al" if is_triplets else "adds4-al"
     return f"{name}{registry.MOVES}" if data.n_leaves <= MOVES_UP_TO else name
 
 
