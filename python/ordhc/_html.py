@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["asked", "block", "picture", "table"]
-
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 _PADDING = "padding:.25em .8em"
 

@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["finite"]
-
 
 def finite(value: Any) -> Any:
     """Return a copy of nested lists and mappings, with None for numbers that are not finite.

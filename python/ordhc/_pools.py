@@ -9,8 +9,6 @@ from typing import Any
 
 from ordhc.errors import InputError
 
-__all__ = ["ACCEPTED", "executor_of_pool"]
-
 #: The accepted values of the argument `executor`, for messages.
 ACCEPTED = (
     "a concurrent.futures.Executor, a Dask Client, a joblib.Parallel, or a Pool of multiprocessing or "

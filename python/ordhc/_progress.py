@@ -14,8 +14,6 @@ from typing import Any, ParamSpec, TypeVar
 from ordhc import _checks
 from ordhc._signals import interrupts_later
 
-__all__ = ["Progress", "part", "progress_bar", "shows_progress", "without_bars"]
-
 #: A callable that receives the completed fraction in [0, 1] from time to time.
 Progress = Callable[[float], None]
 

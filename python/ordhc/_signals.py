@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["interrupts_later"]
-
 
 @contextmanager
 def interrupts_later() -> Iterator[None]:

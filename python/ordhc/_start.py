@@ -9,8 +9,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-__all__ = ["importing_begins", "importing_is_over"]
-
 _before: Any = None
 
 

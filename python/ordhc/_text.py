@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = ["aligned"]
-
 
 def aligned(rows: Sequence[Sequence[str]], *, left: int | None = None) -> list[str]:
     """Return one line of text for each row, with all cells of a column padded to the same width.

@@ -29,16 +29,6 @@ from ordhc._pools import ACCEPTED, executor_of_pool
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
-__all__ = [
-    "Secret",
-    "Shared",
-    "as_executor",
-    "cut",
-    "limited_threads",
-    "run_tasks",
-    "worth",
-]
-
 #: Names of exceptions of Dask, Joblib and Ray that mean a lost worker. The packages may not be installed.
 _LOST = {
     "KilledWorker",

@@ -13,8 +13,6 @@ from ordhc._checks.quoting import quoted
 from ordhc._checks.scalars import as_int
 from ordhc.errors import InputError
 
-__all__ = ["array", "labels", "numbers_of", "whole_numbers"]
-
 
 def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
     """Return `values` as a NumPy array, aligned and in native byte order.

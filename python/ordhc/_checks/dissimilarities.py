@@ -9,8 +9,6 @@ from ordhc._checks.matrices import leaves_of_condensed
 from ordhc._checks.scalars import flag
 from ordhc.errors import InputError, warn
 
-__all__ = ["check_dissimilarities", "is_dissimilarity"]
-
 
 def is_dissimilarity(value: Any, call: str) -> bool:
     """Return the argument `dissimilarity` of a public function, after a check that it was given.

@@ -11,8 +11,6 @@ from ordhc._checks.quoting import quoted, unknown_name
 from ordhc._checks.scalars import text, whole
 from ordhc.errors import InputError
 
-__all__ = ["LeafNumbers", "leaf_number", "names"]
-
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     if given is None:

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc._checks.arrays import array, numbers_of
 from ordhc.errors import InputError
 
-__all__ = ["leaves_of_condensed", "matrix", "overwritable", "square"]
-
 
 def matrix(S: ArrayLike) -> NDArray[Any]:
     """Return a matrix of (dis)similarities as a C-contiguous array of a type that the Rust crate reads.

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["nearest", "on_one_line", "quoted", "unknown_name", "unknown_option"]
-
 #: The maximum number of characters of a value that a message shows.
 QUOTED = 80
 

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-__all__ = ["remedied", "with_remedy"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

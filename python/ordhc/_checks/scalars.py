@@ -12,19 +12,6 @@ import numpy as np
 from ordhc._checks.quoting import quoted
 from ordhc.errors import InputError
 
-__all__ = [
-    "as_int",
-    "callback",
-    "choice",
-    "flag",
-    "listed",
-    "number",
-    "seed",
-    "text",
-    "whole",
-    "words",
-]
-
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
     number = as_int(value)

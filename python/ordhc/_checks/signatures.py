@@ -5,8 +5,6 @@ from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any, TypeVar
 
-__all__ = ["read_only", "shows_options"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

@@ -18,8 +18,6 @@ from ordhc.errors import InputError
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["Constraints", "merged_under"]
-
 
 @dataclass(frozen=True)
 class Constraints:

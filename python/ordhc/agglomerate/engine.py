@@ -10,8 +10,6 @@ from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins.specs import LinkageSpec, coefficients_of
 
-__all__ = ["engine_linkage", "similarities_of"]
-
 
 def similarities_of(values: NDArray[Any], dissimilarity: bool) -> NDArray[np.float64]:
     """Return the (n, n) similarities of a matrix; dissimilarities are negated."""

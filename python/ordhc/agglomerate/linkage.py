@@ -26,8 +26,6 @@ from ordhc.tree.annotations import Annotations
 from ordhc.tree.dendrogram import Dendrogram, from_engine, replaced, with_annotations
 from ordhc.tree.settings import made_by
 
-__all__ = ["linkage", "merged_by"]
-
 
 def linkage(
     S: ArrayLike | Callable[[int, NDArray[np.int64]], ArrayLike],

@@ -14,8 +14,6 @@ from ordhc.errors import InputError
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Placement", "place"]
-
 #: The linkages that work on squared dissimilarities.
 _SQUARED = ("ward", "centroid", "median")
 

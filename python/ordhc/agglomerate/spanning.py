@@ -13,8 +13,6 @@ from ordhc._progress import Progress
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["single_linkage"]
-
 
 def single_linkage(
     similarities: Callable[[int, NDArray[np.int64]], Any],

@@ -12,9 +12,6 @@ from ordhc._progress import Progress
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
-
-
 #: The linkages that take sparse matrices.
 LINKAGES = ("single", "complete", "average")
 

@@ -10,8 +10,6 @@ from ordhc import _ordhc
 from ordhc.comparison.choices import Choices, Closeness, Kind, right_of
 from ordhc.errors import InputError
 
-__all__ = ["AnswerScore", "AnswerScores", "answer_scores", "tables_of", "tables_of_chains"]
-
 Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from ordhc.comparison.choices import compared, n_orders, order_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of
 
-__all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
-
 #: Maximum number of existing answers that are drawn as patterns. A simulated answer has the kind of its
 #: pattern, such as an odd one out or a ranking, but is about other leaves.
 _KINDS = 40

@@ -27,8 +27,6 @@ from ordhc.similarities.similarity import fitting, is_adds
 from ordhc.similarities.vectors import Vectors
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, replaced
 
-__all__ = ["cluster", "fit", "of_answered"]
-
 #: Warn if the tree, cut into `_CUT` clusters, has a cluster with at least the share `_ALL_BUT_FEW` of the
 #: leaves. By dot products this share is .96 or more for Iris, Wine, Digits, Zoo and Glass, and .67 or less if
 #: the same vectors are centred (benches/bench_vector_methods.py).

@@ -6,8 +6,6 @@ from ordhc._checks import with_remedy
 from ordhc._ordhc import check_memory
 from ordhc.errors import warn
 
-__all__ = ["warn_of_cost", "seconds_of_moves", "seconds_of_pairs"]
-
 #: A call warns before it begins if its estimated processor time in seconds is more than this.
 LONG = 30.0
 #: Seconds of processor time. AddS similarities, which are sums over comparisons, take `_ADDS_ROW` for each

@@ -8,8 +8,6 @@ from ordhc.clustering.posterior import Posterior, drawn_posterior
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import OrdhcWarning
 
-__all__ = ["default_posterior"]
-
 
 def default_posterior(data: Triplets | Quadruplets, **how: Any) -> Posterior | None:
     """Return the posterior, or None if its tree is not the default result of `cluster` for these data.

@@ -14,8 +14,6 @@ from ordhc.similarities.vectors import as_vectors, is_sparse, normalized
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["describe"]
-
 
 def describe(
     tree: Any,

@@ -10,8 +10,6 @@ from ordhc import _ordhc
 from ordhc.clustering.refine import refine
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
-__all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pairs"]
-
 #: Numbers of flat clusters into which two trees are cut, to compare the clusters.
 _LEVELS = (2, 4, 8)
 #: The largest number of leaves for which the heights of a posterior's `dendrogram` are correlations between

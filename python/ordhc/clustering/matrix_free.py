@@ -13,8 +13,6 @@ from ordhc.clustering.plan import Plan
 from ordhc.similarities.vectors import NegativeShare, is_sparse
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["matrix_free_linkage", "prefers_no_matrix"]
-
 #: Linkages are faster without a matrix of all pairs if vectors have at most this number of columns. Average
 #: linkage has one limit for dot products ("dot") and one for squared distances ("sqeuclidean").
 _FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}

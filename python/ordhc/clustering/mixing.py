@@ -12,8 +12,6 @@ from ordhc import _ordhc
 from ordhc.errors import warn
 from ordhc.tree.dendrogram import Dendrogram, lca_size
 
-__all__ = ["MIXED", "Mixing", "mixing_of", "one_of_many_trees", "unsure_clusters", "warn_unmixed"]
-
 #: Chains count as mixed if R-hat is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
 #: Quantities that do not describe the tree. If only these have not mixed, the tree and its support are still

@@ -12,8 +12,6 @@ from ordhc.errors import InputError
 from ordhc.similarities.vectors import Vectors, is_sparse, normalized
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
-
 #: Up to this number of vectors, all pairs are compared, even if neighbours are given.
 _FEW = 2000
 #: Merges follow the graph of neighbours until the number of clusters is 1/`_SHARE` of the number of vectors,

@@ -17,17 +17,6 @@ from ordhc.plugins.specs import LinkageSpec, SimilaritySpec
 from ordhc.similarities.similarity import is_adds
 from ordhc.tree.settings import made_by
 
-__all__ = [
-    "MOVES_UP_TO",
-    "NEIGHBOR_LINKAGES",
-    "NEIGHBOR_MEASURES",
-    "Plan",
-    "best_method",
-    "biased_text",
-    "fast_method",
-    "method_of_many",
-]
-
 #: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
 #: The posterior is the default method up to this estimated processor time in seconds (two cores need half of

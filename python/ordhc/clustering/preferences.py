@@ -19,8 +19,6 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram, from_engine, replaced
 
-__all__ = ["build", "by_rank", "consistency", "posterior_linkage", "preferences"]
-
 Labels = NDArray[np.int64]
 
 

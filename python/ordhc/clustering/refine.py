@@ -24,8 +24,6 @@ from ordhc.similarities.similarity import similarity
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 from ordhc.tree.settings import made_by
 
-__all__ = ["refine", "refined", "refining"]
-
 
 def refining(
     objective: str, heights: str | None = None, max_moves: int | None = None, restarts: int = 3, seed: int = 0

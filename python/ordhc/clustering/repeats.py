@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import answers_of, questions_of
 
-__all__ = ["REPEATS", "Repeats", "repeats_of"]
-
 #: The values of the option `repeats`: count all repeated answers, or count them as one.
 REPEATS = ("new", "same")
 #: The minimum number of repeats for a conclusion. Answers hardly ever change if at most the share `_CHANGED`

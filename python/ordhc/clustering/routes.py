@@ -27,8 +27,6 @@ from ordhc.similarities.similarity import built, factored, is_adds
 from ordhc.similarities.vectors import Vectors, products, squared_norms
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 
-__all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
-
 Initial = NDArray[np.int64] | None
 
 #: The completed fraction of the work when the linkage ends and the moves of subtrees begin.

@@ -14,17 +14,6 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, coded, groups_of
 from ordhc.errors import InputError
 
-__all__ = [
-    "CHAINS",
-    "drawn_by",
-    "numbers_of_answers",
-    "people_of",
-    "seconds_of",
-    "square",
-    "sweeps_for",
-    "with_groups",
-]
-
 #: The default number of chains. The default number of sweeps is between the two limits `_SWEEPS`; the lower
 #: limit is used for `_MANY` comparisons or more.
 CHAINS = 4

@@ -26,8 +26,6 @@ from ordhc.similarities.spilled import csr_of
 from ordhc.similarities.streamed import canonical_order_of, dense_sums, sparse_sums
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine, replaced
 
-__all__ = ["check_additive", "fit_scan", "takes_scan"]
-
 #: Fractions of the progress that is left: for the sums over all rows, the order of leaves, and their lengths.
 _COUNTING, _ORDERING, _LENGTHS = 0.7, 0.3, 0.4
 #: How to load answers into memory, for messages.

@@ -7,8 +7,6 @@ from ordhc import _ordhc
 from ordhc._checks import on_one_line
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["scaled", "unanswered_text", "with_unanswered"]
-
 
 def with_unanswered(
     tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]

@@ -13,8 +13,6 @@ from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, lca_nodes, node_heights, root_distances
 from ordhc.tree.matching import prepared
 
-__all__ = ["answer_accuracy", "right_answers"]
-
 
 def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
     """Return the share of answers that the tree predicts correctly (Luce 1959).

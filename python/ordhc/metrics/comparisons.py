@@ -17,8 +17,6 @@ from ordhc.metrics import streamed
 from ordhc.tree.dendrogram import engine_tree
 from ordhc.tree.matching import prepared
 
-__all__ = ["Satisfied", "quadruplet_revenue", "satisfied", "triplet_revenue"]
-
 
 @shows_progress("scoring")
 def triplet_revenue(

@@ -14,8 +14,6 @@ from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, shape_of
 from ordhc.tree.matching import core, prepared
 
-__all__ = ["aari", "ari", "dendrogram_purity"]
-
 _NO_LEVELS = "all merges of the reference have the same height, so it has no levels"
 
 

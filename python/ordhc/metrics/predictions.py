@@ -11,8 +11,6 @@ from ordhc import _checks
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["log_loss"]
-
 
 def log_loss(predicted: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
     """Return the log loss of predicted comparisons; lower is better.

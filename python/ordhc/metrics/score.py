@@ -15,8 +15,6 @@ from ordhc.plugins.names import Metric
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 
-__all__ = ["score", "takes_scan"]
-
 #: Metrics that are sums over comparisons, so that they can be computed block by block.
 _OF_SCANS = (triplet_revenue, quadruplet_revenue, satisfied)
 

@@ -14,8 +14,6 @@ from ordhc import _checks
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.tree.matching import prepared
 
-__all__ = ["Silhouette", "silhouette"]
-
 #: The largest number of clusters that is tried by default.
 _MOST = 20
 #: The largest relative difference of two values that must be equal; the same as in `ordhc.linkage`.

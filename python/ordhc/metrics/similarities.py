@@ -13,8 +13,6 @@ from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 from ordhc.tree.matching import prepared
 
-__all__ = ["cophenetic_correlation", "dasgupta_cost", "dasgupta_revenue"]
-
 
 @shows_progress("scoring")
 def dasgupta_cost(tree: Any, S: ArrayLike, *, progress: Progress | bool | None = None) -> int | float:

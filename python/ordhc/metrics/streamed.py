@@ -18,8 +18,6 @@ from ordhc.io.scan import Scan
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 from ordhc.tree.matching import prepared
 
-__all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
-
 #: The compiled code adds up this number of rows at a time. The same boundaries here give the same rounding.
 _ROWS = 1 << 14
 

@@ -26,8 +26,6 @@ from ordhc.tree.matching import prepared
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["agreement", "learning_curve"]
-
 
 def agreement(
     tree: Any, answers: Triplets | Quadruplets | ArrayLike, *, ax: Axes | None = None, n_bins: int = 8

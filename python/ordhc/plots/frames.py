@@ -14,8 +14,6 @@ from ordhc.plotting.palette import Theme, palette
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ceiling_band", "plain_axes", "plot_shares", "reference_line", "shortened"]
-
 
 def plain_axes(
     ax: "Axes | None", x: str, y: str, *, size: tuple[float, float] = (4.8, 3.4)

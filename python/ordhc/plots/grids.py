@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Grid"]
-
 #: In inches: the gap between parts of the grid, the thickness of the colour bar, and the space below the bar
 #: for the numbers and the title of the bar.
 GAP, BAR, BELOW = 0.06, 0.1, 0.36

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-__all__ = ["heatmap"]
-
 LONGEST = 40
 #: The maximum number of rows of the image. In larger matrices, means replace blocks of neighbouring rows.
 MOST_CELLS = 1500

@@ -17,8 +17,6 @@ from ordhc.tree.matching import prepared
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["compare", "support_calibration"]
-
 
 def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None, n_bins: int = 10) -> "Axes":
     """Draw the share of true clusters against the support of the clusters.

@@ -16,8 +16,6 @@ from ordhc.tree.untangling import crossings, entanglement, untangled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["tanglegram"]
-
 #: The width of each tree, as a fraction of the whole width.
 TREE = 0.27
 

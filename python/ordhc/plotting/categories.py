@@ -13,8 +13,6 @@ from ordhc.plotting.palette import palette
 from ordhc.plotting.pictures import of_leaves
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
-__all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut", "of_mapping"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "PICTURES",
-    "axes_for",
-    "matplotlib_settings",
-    "need_matplotlib",
-    "picture_bytes",
-    "points_of",
-]
-
 PICTURES = (".svg", ".png", ".pdf")
 MILLIMETRES = 25.4
 #: Settings for files: text in SVG stays editable, and PDF embeds fonts as TrueType, as journals require.

@@ -17,8 +17,6 @@ from ordhc.plotting.truncated import Item, Truncated
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_columns", "draw_marked", "draw_node_names", "draw_support", "legend", "widths_of"]
-
 
 #: The minimum number of characters of a cut name. If fewer fit, the name is left out.
 _SHORTEST = 8

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-__all__ = ["write_names"]
-
 #: The maximum number of names that are tick labels. More names are texts of the axes, which is much faster.
 MOST_TICKS = 150
 

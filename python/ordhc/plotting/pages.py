@@ -16,8 +16,6 @@ from ordhc.plotting.pictures import data_uri, of_leaves
 from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
-__all__ = ["PAGES", "inline", "page"]
-
 PAGES = (".html", ".htm")
 
 #: The maximum number of leaves of a page within a notebook. Larger pages would make notebook files too large.

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Theme", "palette", "readable"]
-
 #: The first colours of each palette: six of Okabe and Ito (2008), and six chosen by a search so that all
 #: twelve are distinguishable with any colour vision. The smallest distance in CIELAB is 26 with normal
 #: vision, 19 without red cones, 18 without green and 16 without blue cones. Among the first six it is 26, 21,

@@ -17,8 +17,6 @@ from ordhc.tree.dendrogram import Dendrogram
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["data_uri", "draw_pictures", "of_leaves", "pictures_of", "size_of_pictures"]
-
 #: The first bytes of the picture formats that browsers can show, and their media types.
 _KINDS = {
     b"\x89PNG": "image/png",

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ordhc.errors import warn
 from ordhc.tree.dendrogram import Dendrogram, node_heights, root_distances
 
-__all__ = ["Positions", "positions_of"]
-
 #: The space between the root and the end of the picture, as a fraction of the tree's depth.
 _MARGIN = 0.03
 

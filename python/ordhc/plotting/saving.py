@@ -13,8 +13,6 @@ from ordhc.plotting.figures import PICTURES, picture_bytes
 from ordhc.plotting.pages import PAGES, page
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["save_plot"]
-
 
 def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
     """Draw a tree into a file; `Dendrogram.savefig` documents the formats, the options and the errors.

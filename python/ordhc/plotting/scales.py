@@ -11,8 +11,6 @@ from ordhc.plotting.truncated import Truncated
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_scale"]
-
 
 def draw_scale(ax: "Axes", drawn: Truncated, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
     if isinstance(shapes, Rectangle):

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from ordhc.plotting.truncated import Item, Truncated
 
-__all__ = ["Circle", "Label", "Rectangle", "Shapes", "Unrooted"]
-
 Points = NDArray[np.float64]
 #: The thickness of a column beside the leaves, and the gap before a column, as fractions of the tree's depth.
 COLUMN, GAP = 0.035, 0.012

@@ -7,8 +7,6 @@ from ordhc.plotting.figures import MILLIMETRES
 from ordhc.plotting.shapes import Rectangle, Shapes
 from ordhc.plotting.truncated import Truncated
 
-__all__ = ["LARGEST", "SMALLEST", "figure_size", "longest_name", "longest_share"]
-
 #: The limits of the automatic font size of names, in points. `font_size` can exceed them.
 SMALLEST, LARGEST = 3.0, 10.0
 

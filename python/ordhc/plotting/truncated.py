@@ -13,8 +13,6 @@ from ordhc.errors import InputError
 from ordhc.plotting.positions import positions_of
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
-__all__ = ["Truncated", "Item"]
-
 #: By default, trees with more than `WHOLE` leaves are collapsed to `COLLAPSED` tips (leaves and collapsed
 #: clusters).
 WHOLE, COLLAPSED = 299, 60

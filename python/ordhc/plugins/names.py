@@ -7,8 +7,6 @@ plugins register.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-__all__ = ["Linkage", "Method", "Metric", "Similarity"]
-
 #: A name, or a pair of a name and its settings.
 Method = (
     Literal[

@@ -37,22 +37,6 @@ if TYPE_CHECKING:
         Spec,
     )
 
-__all__ = [
-    "KINDS",
-    "MOVES",
-    "Named",
-    "Registered",
-    "chosen",
-    "get",
-    "list_plugins",
-    "named",
-    "names",
-    "registered",
-    "reset",
-    "settings_for",
-    "title",
-]
-
 
 #: The name of a similarity, a linkage or a method, or a pair of the name and the settings.
 Named = str | tuple[str, Mapping[str, Any]]

@@ -7,17 +7,6 @@ from typing import Any, ClassVar
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, PluginError
 
-__all__ = [
-    "CommandSpec",
-    "LanceWilliams",
-    "LinkageSpec",
-    "MethodSpec",
-    "MetricSpec",
-    "OracleSpec",
-    "SimilaritySpec",
-    "Spec",
-]
-
 DATA = ("triplets", "quadruplets", "vectors")
 OBJECTIVES = ("dasgupta", "revenue", "satisfied")
 #: The kinds of the argument `source` of `OracleSpec.make`.

@@ -13,8 +13,6 @@ from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.people import agreement_of
 from ordhc.evaluate.structure.misfits import incidences
 
-__all__ = ["counts_of", "fingerprint", "forms_of", "in_numbers", "weighed"]
-
 FORMS = {
     "triplet": ("triplet", "triplets"),
     "quadruplet": ("comparison of two pairs", "comparisons of two pairs"),

@@ -50,8 +50,6 @@ from ordhc.reporting.words import (
 )
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["document"]
-
 Numbers = Mapping[str, Any]
 
 

@@ -16,8 +16,6 @@ from ordhc.plotting.palette import DARK, LIGHT, palette, readable
 from ordhc.reporting.counts import in_numbers
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["agreement_figure", "lengths_figure", "misfits_figure", "tanglegram_figure", "tree_figure"]
-
 #: The maximum number of leaves of a figure, because more names are not readable on paper. A larger tree is
 #: truncated to `TIPS` tips, or to the number of coloured clusters if that is larger.
 WHOLE = 110

@@ -35,8 +35,6 @@ from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.settings import as_json
 
-__all__ = ["Asked", "Findings", "found_in"]
-
 #: The maximum number of leaves for which kernel methods are tried, unless the caller names them. Kernels
 #: compare all pairs of pairs, which takes too long with more leaves.
 KERNELS_UP_TO = 3_000

@@ -9,8 +9,6 @@ from ordhc.reporting.parts import Markup, figure, note, paragraph, section, tabl
 from ordhc.reporting.words import percent, three_digits
 from ordhc.tree.dendrogram import from_dict
 
-__all__ = ["groups_section", "has_groups"]
-
 #: The maximum number of people who are named for each group. The JSON has all people.
 MOST = 40
 TITLE = "Do people agree on one tree?"

@@ -8,8 +8,6 @@ from ordhc.reporting.parts import Markup, figure, interval, section, table
 from ordhc.reporting.typical import extremes_of, lengths_in_words, span_of
 from ordhc.tree.dendrogram import Dendrogram, from_dict
 
-__all__ = ["items_section"]
-
 
 def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     """Return the section with the most typical items (with the shortest edges) and the least typical items.

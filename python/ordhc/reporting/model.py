@@ -5,8 +5,6 @@ from typing import Any
 
 from ordhc.clustering.sampling import CHAINS, sweeps_for
 
-__all__ = ["posterior_model"]
-
 Numbers = Mapping[str, Any]
 
 #: How answers of several comparisons are modelled, by the form of the answer.

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from ordhc.errors import MissingExtraError
 
-__all__ = ["browser_path", "printed"]
-
 #: The names of Chromium's commands on different systems.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _ELSEWHERE = (

@@ -4,19 +4,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = [
-    "Markup",
-    "figure",
-    "interval",
-    "note",
-    "paragraph",
-    "roomy_span",
-    "section",
-    "table",
-    "text",
-    "tiles",
-]
-
 
 class Markup(str):
     """HTML text, which is not escaped again. All other text is escaped."""

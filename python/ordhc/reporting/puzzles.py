@@ -12,8 +12,6 @@ from ordhc.evaluate.structure.misfits import incidences
 from ordhc.reporting.counts import forms_of
 from ordhc.tree.dendrogram import Dendrogram, lca_size
 
-__all__ = ["puzzles_of"]
-
 #: The maximum number of listed answers.
 MOST = 100
 #: The minimum number of answers about an item that is listed.

@@ -32,8 +32,6 @@ from ordhc.tree.dendrogram import Dendrogram
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-__all__ = ["ENDINGS", "Report", "report"]
-
 ENDINGS = (".html", ".pdf", ".json")
 #: The default number of resamples is this number divided by the number of leaves, at least 50 and at most
 #: 200.

@@ -10,14 +10,6 @@ from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, sec
 from ordhc.reporting.words import MARKED, ODD, people_sentence, percent
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = [
-    "clusters_section",
-    "people_section",
-    "sensitivity_section",
-    "tree_section",
-    "unexplained_section",
-]
-
 #: The maximum numbers of rows of tables. The JSON has all rows.
 MOST = 40
 PEOPLE = 30

@@ -9,8 +9,6 @@ from ordhc.reporting.parts import Markup, figure, interval, note, roomy_span, se
 from ordhc.reporting.words import percent, percent_range, three_digits
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["has_structure", "structure_section"]
-
 #: The maximum number of listed items and clusters that a model of points predicts better. The JSON has all.
 MOST = 15
 Numbers = Mapping[str, Any]

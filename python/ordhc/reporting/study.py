@@ -5,8 +5,6 @@ from typing import Any
 
 from ordhc.reporting.counts import in_numbers
 
-__all__ = ["collected", "study_rows"]
-
 Numbers = Mapping[str, Any]
 
 #: For each sampler (the part of a session that chose a question), how it chooses questions.

@@ -11,8 +11,6 @@ import numpy as np
 
 from ordhc.clustering.posterior import Posterior
 
-__all__ = ["extremes_of", "span_of", "lengths_in_words", "typical_items"]
-
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
 #: The length of a leaf says how untypical the item is. Below this standard deviation of all lengths, items

@@ -8,29 +8,6 @@ from ordhc.reporting.counts import FORMS, in_numbers
 from ordhc.reporting.model import posterior_model
 from ordhc.reporting.study import collected
 
-__all__ = [
-    "FEWEST_IN_PERCENT",
-    "MARKED",
-    "NO_BETTER",
-    "ODD",
-    "SCORES",
-    "forms",
-    "three_digits",
-    "is_chance",
-    "methods",
-    "percent",
-    "percent_range",
-    "references",
-    "summary",
-    "share_predicted",
-    "answers_sentence",
-    "ceiling_of",
-    "nested_sentences",
-    "random_sentence",
-    "people_sentence",
-    "reach_sentences",
-]
-
 SCORES = {
     "revenue": "revenue",
     "satisfied": "share of comparisons satisfied",

@@ -24,8 +24,6 @@ from ordhc.testing.running import (
 )
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["LINKAGE_CHECKS", "check_linkage"]
-
 
 class _Linkage(Subject[LinkageSpec]):
     def merge(self, S: Floats, *, dissimilarity: bool = False, engine: str = "auto") -> Dendrogram:

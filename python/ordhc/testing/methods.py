@@ -16,8 +16,6 @@ from ordhc.testing.preferences import answers_of_a_tree, clusters_of
 from ordhc.testing.running import by_name, need, need_tree, random_tree, renumbered, run
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["METHOD_CHECKS", "check_method"]
-
 
 class _Method:
     def __init__(self, spec: MethodSpec, parameters: Mapping[str, Any]) -> None:

@@ -13,8 +13,6 @@ from ordhc.plugins.specs import MetricSpec
 from ordhc.testing.running import RTOL, Subject, by_name, need, random_tree, renumbered, run
 from ordhc.tree.dendrogram import Dendrogram, lca_size
 
-__all__ = ["METRIC_CHECKS", "check_metric"]
-
 
 class _Metric(Subject[MetricSpec]):
     make_reference: Callable[[Dendrogram], Any] | None = None

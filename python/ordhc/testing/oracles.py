@@ -15,8 +15,6 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import OracleSpec
 from ordhc.testing.running import Subject, by_name, need, run
 
-__all__ = ["ORACLE_CHECKS", "check_oracle"]
-
 
 class _Oracle(Subject[OracleSpec]):
     source: Any

@@ -11,8 +11,6 @@ from ordhc.plugins.specs import LinkageSpec
 from ordhc.testing.running import Subject, by_name, need, need_tree, renumbered
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage", "answers_of_a_tree", "clusters_of"]
-
 
 class ComparisonLinkage(Subject[LinkageSpec]):
     """A linkage that uses comparisons, and the settings with which it is checked."""

@@ -11,22 +11,6 @@ from ordhc.errors import InputError
 from ordhc.plugins.specs import Spec
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = [
-    "AnySpec",
-    "Floats",
-    "Subject",
-    "by_name",
-    "distances",
-    "need",
-    "need_same",
-    "need_tree",
-    "random_similarities",
-    "random_tree",
-    "renumbered",
-    "run",
-]
-
-
 Floats = NDArray[np.float64]
 AnySpec = TypeVar("AnySpec", bound=Spec)
 RTOL = 1e-9

@@ -18,8 +18,6 @@ from ordhc.similarities.similarity import built
 from ordhc.similarities.vectors import Vectors
 from ordhc.testing.running import RTOL, Subject, by_name, need, renumbered, run
 
-__all__ = ["SIMILARITY_CHECKS", "check_similarity"]
-
 
 class _Similarity(Subject[SimilaritySpec]):
     def build(self, data: Any, layout: str = "square", dtype: str = "float64") -> NDArray[Any]:

@@ -17,8 +17,6 @@ from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 from ordhc.tree.settings import as_json, settings_of
 
-__all__ = ["Annotations", "same", "shown"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Annotations:

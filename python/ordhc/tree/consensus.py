@@ -18,8 +18,6 @@ from ordhc.tree.matching import aligned
 from ordhc.tree.shape import Shape
 from ordhc.tree.supertrees import supertree
 
-__all__ = ["consensus"]
-
 #: Tolerance for comparing shares with the threshold, because sums of weights have rounding errors.
 _ROUNDING = 1e-9
 

@@ -16,8 +16,6 @@ from ordhc.tree.annotations import shown
 from ordhc.tree.dendrogram import Dendrogram, from_dict
 from ordhc.tree.foreign import newick_of
 
-__all__ = ["as_dendrogram"]
-
 
 @shows_progress("reading")
 def as_dendrogram(

@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     import networkx
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Dendrogram",
-    "engine_tree",
-    "from_dict",
-    "from_engine",
-    "lca_nodes",
-    "lca_size",
-    "node_heights",
-    "replaced",
-    "root_distances",
-    "shape_of",
-    "with_annotations",
-    "without_nodes",
-]
-
 Leaves = int | str | Sequence[int | str] | NDArray[Any]
 _Made = TypeVar("_Made")
 

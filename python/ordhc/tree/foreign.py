@@ -6,8 +6,6 @@ from typing import Any
 
 from ordhc.errors import InputError
 
-__all__ = ["newick_of"]
-
 
 @dataclass(frozen=True)
 class _Node:

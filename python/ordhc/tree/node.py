@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 
-__all__ = ["Node"]
-
 
 class Node:
     """A node of a tree, as `Dendrogram.root`, `Dendrogram.node` and `Dendrogram.nodes` return it.

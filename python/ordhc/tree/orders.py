@@ -7,8 +7,6 @@ from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.shape import Shape
 
-__all__ = ["by_size", "checked", "turned"]
-
 
 def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
     """Return the order of leaves after sorting all children by size; equal children keep their order."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict
 
-__all__ = ["PictureOptions", "SavedOptions"]
-
 
 class PictureOptions(TypedDict, total=False):
     """The options of `ordhc.plotting.plot_dendrogram`, which describes them."""

@@ -7,8 +7,6 @@ from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.shape import Shape
 
-__all__ = ["edge_of_outgroup", "midpoint", "rerooted"]
-
 
 def rerooted(
     shape: Shape, lengths: NDArray[np.float64], node: int, below: float

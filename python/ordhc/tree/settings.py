@@ -10,8 +10,6 @@ import numpy as np
 from ordhc import _checks
 from ordhc.errors import InputError
 
-__all__ = ["as_json", "in_words", "made_by", "settings_of"]
-
 #: The largest number of array elements that settings store. For larger arrays settings store the shape.
 _MANY = 100
 

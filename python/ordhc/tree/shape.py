@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 
-__all__ = ["Shape"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:

@@ -10,8 +10,6 @@ from ordhc import _ordhc
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.shape import Shape
 
-__all__ = ["supertree"]
-
 Numbers = NDArray[np.int64]
 
 

@@ -11,8 +11,6 @@ from ordhc.tree.node import Node
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["BACKENDS", "as_frame", "as_graph", "as_nested_json"]
-
 _COLUMNS = ("label", "parent", "height", "size", "support", "name", "branch_length", "is_leaf")
 BACKENDS = ("pandas", "polars", "pyarrow", "dict")
 

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
-__all__ = ["crossings", "entanglement", "untangled"]
-
 Numbers = NDArray[np.int64]
 #: The maximum number of times that `untangled` reorders each tree in one start, and the number of starts.
 ROUNDS, STARTS = 20, 8
