@@ -72,7 +72,7 @@ FORMS = [
 @pytest.mark.parametrize(("ending", "named", "weighted", "quadruplets"), FORMS)
 def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, quadruplets):
     small_blocks(monkeypatch, 64, 7)
-    data = random_comparisons(13, 200, seed=1, quadruplets=quadruplets)
+    data = random_comparisons(13, 160, seed=1, quadruplets=quadruplets)
     rows = [[NAMES[leaf] if named else leaf for leaf in row] for row in data]
     generator = np.random.default_rng(2)
     weights = {
@@ -84,7 +84,7 @@ def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, q
     columns = ["i", "j", "k", "l"] if quadruplets else ["anchor", "near", "far"]
     if named:
         columns = [f"{name}_name" for name in columns]
-    cuts = [0, 1, 90, len(rows)]
+    cuts = [0, 1, 40, len(rows)]
     for at, (start, end) in enumerate(pairwise(cuts)):
         part = slice(start, end)
         write(
@@ -102,10 +102,10 @@ def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, q
     whole.unlink()
     assert isinstance(twin, kind)
     scan = ordhc.scan(tmp_path, "pairs" if quadruplets else "triplet")
-    assert len(list(scan)) > 10
+    assert len(list(scan)) > 8
     same(scan, twin)
     tree = same_tree(scan, twin, method=f"adds{twin.rows.shape[1]}-al")
-    for linkage in ("single", "complete", "ward", "weighted"):
+    for linkage in ("single", "ward"):
         same_tree(scan, twin, linkage=linkage)
     same_tree(scan, twin, method="adds4-al", initial_clusters=np.arange(13) // 2)
     if weighted != "fractions":
@@ -120,13 +120,13 @@ def test_as_everything_at_once(tmp_path, monkeypatch, ending, named, weighted, q
     same(pickle.loads(pickle.dumps(scan)), twin)
 
 
-def people(tmp_path, *, named=True, weights=None, quadruplets=False, parts=3, n=13, seed=1):
+def people(tmp_path, *, weights=None, quadruplets=False, parts=3, n=13, m=200, seed=1):
     """Files of answers of five people, and the same in memory with the file of each row."""
-    data = random_comparisons(n, 400, seed=seed, quadruplets=quadruplets)
-    rows = [[NAMES[leaf] if named else leaf for leaf in row] for row in data]
+    data = random_comparisons(n, m, seed=seed, quadruplets=quadruplets)
+    rows = [[NAMES[leaf] for leaf in row] for row in data]
     persons = np.random.default_rng(seed).choice(["ann", "bob", "cy", "di", "ed"], len(rows))
     columns = ["i", "j", "k", "l"] if quadruplets else ["anchor", "near", "far"]
-    columns = [f"{name}_name" for name in columns] if named else columns
+    columns = [f"{name}_name" for name in columns]
     bounds = np.linspace(0, len(rows), parts + 1).astype(int)
     for at, (start, end) in enumerate(pairwise(bounds)):
         part = slice(start, end)
@@ -152,24 +152,30 @@ def same_bootstrap(found, expected):
     assert (found.chance, found.consensus) == (expected.chance, expected.consensus)
 
 
-@pytest.mark.parametrize("quadruplets", [False, True])
-@pytest.mark.parametrize("unit", ["group", "file"])
 @pytest.mark.parametrize(
-    "options", [{"method": "adds4-al"}, {}, {"linkage": "ward"}, {"method": "adds4-al+spr"}]
+    ("quadruplets", "unit", "options"),
+    [
+        (False, "group", {"method": "adds4-al"}),
+        (False, "file", {}),
+        (True, "group", {}),
+        (True, "file", {"linkage": "ward"}),
+        (False, "group", {"method": "adds4-al+spr"}),
+        (True, "file", {"method": "adds4-al+spr"}),
+    ],
 )
 def test_resamples_of_people_and_files(tmp_path, quadruplets, unit, options):
     scan, twin, files = people(tmp_path, quadruplets=quadruplets)
     by = {"unit": "group"} if unit == "group" else {"group": files}
-    expected = ordhc.bootstrap(twin, n_resamples=4, **by, **options)
-    found = ordhc.bootstrap(scan, n_resamples=4, unit=unit, **options)
+    expected = ordhc.bootstrap(twin, n_resamples=3, **by, **options)
+    found = ordhc.bootstrap(scan, n_resamples=3, unit=unit, **options)
     same_bootstrap(found, expected)
     assert found.unit == unit
 
 
 @pytest.mark.parametrize("unit", ["group", "file"])
 def test_folds_of_people_and_files(tmp_path, unit):
-    scan, twin, files = people(tmp_path, parts=6)
-    methods = ["adds3-al", "adds3-al+spr", "adds4-al", "mulk3-al"]
+    scan, twin, files = people(tmp_path, parts=4)
+    methods = ["adds3-al+spr", "adds4-al", "mulk3-al"]
     found = ordhc.select(scan, methods, folds=3, unit=unit)
     by = {"unit": "group"} if unit == "group" else {"group": files}
     expected = ordhc.select(twin, methods, folds=3, **by)
@@ -178,7 +184,7 @@ def test_folds_of_people_and_files(tmp_path, unit):
 
 
 def test_which_methods_are_compared_of_a_scan(tmp_path):
-    scan, _, _ = people(tmp_path)
+    scan, _, _ = people(tmp_path, m=100)
     found = ordhc.select(scan, folds=2)
     assert found.unit == "group"
     assert {c.method for c in found.candidates} == {
@@ -290,7 +296,7 @@ def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
 cells = st.sampled_from(["0", "1", "2", "cat", "a,b", 'q"q', "x\ny", " z ", "NA", ""])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.lists(st.tuples(cells, cells, cells), min_size=40, max_size=90), st.integers(30, 300), st.booleans()
 )
@@ -317,11 +323,10 @@ def test_any_text_in_any_blocks(tmp_path_factory, rows, size, quoted):
         assert found == expected
 
 
-@pytest.mark.parametrize("weighted", [None, "whole"])
-@pytest.mark.parametrize("per_row", [120, 1_000_000])
+@pytest.mark.parametrize(("weighted", "per_row"), [(False, 2_000_000), (True, 120), (True, 2_000_000)])
 def test_mulk3_by_blocks(tmp_path, monkeypatch, weighted, per_row):
     monkeypatch.setattr(blockwise, "PER_ROW", per_row)
-    weights = None if weighted is None else np.random.default_rng(0).integers(0, 5, 400)
+    weights = None if not weighted else np.random.default_rng(0).integers(0, 5, 200)
     scan, twin, _ = people(tmp_path, weights=weights)
     few = ordhc.scan(tmp_path, memory="16MB")
     for options in ({}, {"normalize": False}):

@@ -80,7 +80,7 @@ def test_arguments_are_checked():
 
 THREADS = """
 import hashlib, numpy as np, ordhc
-t = ordhc.datasets.planted(400_000, levels=3, leaves_per_cluster=30, seed=4)[0]
+t = ordhc.datasets.planted(150_000, levels=3, leaves_per_cluster=30, seed=4)[0]
 weighted = ordhc.Triplets(t.rows, weights=np.random.default_rng(0).random(len(t)))
 wide = ordhc.Triplets(t.rows * 12, n_leaves=2900, weights=weighted.weights)
 digest = hashlib.sha256()
@@ -95,7 +95,7 @@ print(digest.hexdigest())
 
 def test_results_do_not_depend_on_the_number_of_threads():
     digests = set()
-    for threads in ("1", "2", "5"):
+    for threads in ("1", "5"):
         digests.add(printed(THREADS, ORDHC_NUM_THREADS=threads))
     assert len(digests) == 1
 

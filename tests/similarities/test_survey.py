@@ -46,7 +46,7 @@ def facts_of(make):
     return found, None if codes is None else (codes[0].tolist(), codes[1]), texts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(files(), st.booleans(), st.sampled_from([None, 41, NAMES[:5], ["3", "1", "2"]]))
 def test_parts_have_the_facts_of_all_files(tmp_path_factory, texts, skip_bad, leaves):
     tmp_path = tmp_path_factory.mktemp("survey")

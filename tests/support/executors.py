@@ -21,7 +21,7 @@ class Backwards(Executor):
         if not hasattr(self, "timer"):
             import threading
 
-            self.timer = threading.Timer(0.1, self._work)
+            self.timer = threading.Timer(0.02, self._work)
             self.timer.start()
         return future
 
