@@ -102,7 +102,7 @@ WITHOUT_THREADS = """
     rows = np.array([rng.permutation(60)[:3] for _ in range(40_000)])
     data = ordhc.Triplets(rows, 60)
     points = rng.standard_normal((1500, 300))
-    full = rng.random(8000 * 7999 // 2)
+    full = rng.random(4000 * 3999 // 2)
     pairs = scipy.sparse.random_array((3000, 3000), density=0.01, rng=rng)
     pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
 
@@ -137,22 +137,27 @@ def test_without_threads_the_callers_does_the_work():
     assert done.stdout == "fine\n", done
 
 
+#: The calls of each process, which share data.
 MEMORY = {
-    "similarity": "ordhc.similarity(many, layout='condensed')",
-    "sparse similarity": "ordhc.similarity(many, layout='sparse')",
-    "weighted sparse similarity": "ordhc.similarity(weighted, layout='sparse')",
-    "mulk3": "ordhc.similarity(few, 'mulk3')",
-    "mulk4": "ordhc.similarity(four, 'mulk4')",
-    "3-AL": "ordhc.cluster(many_of_few, method='3-al')",
-    "4-AL": "ordhc.cluster(four_of_few, method='4-al')",
-    "linkage": "ordhc.linkage(full, dissimilarity=False)",
-    "sparse linkage": "ordhc.linkage(pairs, dissimilarity=False)",
-    "sparse single linkage": "ordhc.linkage(pairs, 'single', dissimilarity=False)",
-    "sparse complete linkage": "ordhc.linkage(pairs, 'complete', dissimilarity=False)",
-    "Newick": "ordhc.Dendrogram.from_newick(text)",
-    "writing Newick": "tree.to_newick()",
-    "triplet distance": "ordhc.metrics.triplet_distance(tree, tree)",
-    "vectors": "ordhc.cluster(points, similarity='euclidean', linkage='single')",
+    "similarities": [
+        "ordhc.similarity(many, layout='condensed')",
+        "ordhc.similarity(many, layout='sparse')",
+        "ordhc.similarity(weighted, layout='sparse')",
+    ],
+    "mulk": ["ordhc.similarity(few, 'mulk3')", "ordhc.similarity(four, 'mulk4')"],
+    "preferences": ["ordhc.cluster(many_of_few, method='3-al')", "ordhc.cluster(four_of_few, method='4-al')"],
+    "linkage": ["ordhc.linkage(full, dissimilarity=False)"],
+    "sparse linkages": [
+        "ordhc.linkage(pairs, dissimilarity=False)",
+        "ordhc.linkage(pairs, 'single', dissimilarity=False)",
+        "ordhc.linkage(pairs, 'complete', dissimilarity=False)",
+    ],
+    "trees": [
+        "ordhc.Dendrogram.from_newick(text)",
+        "tree.to_newick()",
+        "ordhc.metrics.triplet_distance(tree, tree)",
+    ],
+    "vectors": ["ordhc.cluster(points, similarity='euclidean', linkage='single')"],
 }
 
 LIMITED = """
@@ -164,21 +169,22 @@ LIMITED = """
         fine = (np.diff(np.sort(rows, axis=1), axis=1) > 0).all(axis=1)
         return kind(rows[fine], n)
 
-    what = sys.argv[1]
-    many = answers(ordhc.Triplets, 8000, 1_000_000, 3) if "similarity" in what else None
+    calls = sys.argv[1:]
+    what = " ".join(calls)
+    many = answers(ordhc.Triplets, 8000, 500_000, 3) if "many," in what else None
     weighted = ordhc.Triplets(many.rows, 8000, weights=np.ones(len(many))) if "weighted" in what else None
-    few = answers(ordhc.Triplets, 1500, 1_000_000, 3) if "mulk3" in what else None
-    four = answers(ordhc.Quadruplets, 300, 500_000, 4) if "mulk4" in what else None
-    many_of_few = answers(ordhc.Triplets, 2000, 2_000_000, 3) if "3-al" in what else None
-    four_of_few = answers(ordhc.Quadruplets, 150, 1_000_000, 4) if "4-al" in what else None
+    few = answers(ordhc.Triplets, 1500, 500_000, 3) if "mulk3" in what else None
+    four = answers(ordhc.Quadruplets, 300, 300_000, 4) if "mulk4" in what else None
+    many_of_few = answers(ordhc.Triplets, 2000, 700_000, 3) if "3-al" in what else None
+    four_of_few = answers(ordhc.Quadruplets, 150, 500_000, 4) if "4-al" in what else None
     full = rng.random(5000 * 4999 // 2) if "full" in what else None
     if "pairs" in what:
-        pairs = scipy.sparse.random_array((20_000, 20_000), density=0.005, rng=rng)
+        pairs = scipy.sparse.random_array((12_000, 12_000), density=0.01, rng=rng)
         pairs = scipy.sparse.csr_array(scipy.sparse.triu(pairs, 1))
     if "tree" in what or "text" in what:
         from ordhc.tree.dendrogram import from_engine
 
-        tree = from_engine(_ordhc.random_tree("uniform", 300_000, 0))
+        tree = from_engine(_ordhc.random_tree("uniform", 150_000, 0))
         text = tree.to_newick() if "text" in what else None
     points = rng.standard_normal((20_000, 200)) if "points" in what else None
 
@@ -188,25 +194,29 @@ LIMITED = """
 
     # A little work, so that what is imported and started on demand is there.
     ordhc.cluster(ordhc.Triplets([(0, 1, 2)]))
-    for megabytes in (8, 200):
-        resource.setrlimit(resource.RLIMIT_AS, (used() + (megabytes << 20), -1))
-        try:
-            eval(what)
-            said = "fine"
-        except MemoryError as error:
-            said = f"refused {error}"
-        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-        print(said, flush=True)
+    for call in calls:
+        for megabytes in (8, 200):
+            resource.setrlimit(resource.RLIMIT_AS, (used() + (megabytes << 20), -1))
+            try:
+                eval(call)
+                said = "fine"
+            except MemoryError as error:
+                said = f"refused {error}"
+            resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+            print(said, flush=True)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
-@pytest.mark.parametrize("what", MEMORY)
-def test_memory_that_cannot_be_had_is_an_error_with_the_bytes(what):
-    done = run(LIMITED, MEMORY[what])
+@pytest.mark.parametrize("calls", MEMORY.values(), ids=MEMORY)
+def test_memory_that_cannot_be_had_is_an_error_with_the_bytes(calls, monkeypatch):
+    # What a call frees goes back to the system, so that the next call must ask for its own.
+    monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", "131072")
+    done = run(LIMITED, *calls)
     assert done.returncode == 0, (done.stdout, done.returncode, done.stderr[-2000:])
     said = done.stdout.splitlines()
-    assert len(said) == 2
-    refused = [line for line in said if line != "fine"]
-    assert refused
-    assert all("bytes" in line or "allocate" in line for line in refused), said
+    assert len(said) == 2 * len(calls)
+    for some in zip(said[::2], said[1::2], strict=True):
+        refused = [line for line in some if line != "fine"]
+        assert refused
+        assert all("bytes" in line or "allocate" in line for line in refused), some
