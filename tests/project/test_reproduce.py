@@ -52,7 +52,7 @@ def test_a_folder_without_the_file(command, tmp_path, monkeypatch):
 
 
 def test_a_quick_figure(command, tmp_path, monkeypatch):
-    said = command("figure2", "--quick", "--output", tmp_path)
+    said = command("dot/figure2", "--quick", "--output", tmp_path)
     assert (
         "| (a) | p ~ log n | PCA very slightly smaller |" in (tmp_path / "quick/dot-figure2.md").read_text()
     )
@@ -65,7 +65,7 @@ def test_a_quick_figure(command, tmp_path, monkeypatch):
         assert "no figure without matplotlib" in said
     # With the results there are.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = command("figure2", "--quick", "--output", tmp_path)
+    said = command("dot/figure2", "--quick", "--output", tmp_path)
     assert "dot/figure2: no figure without matplotlib" in " ".join(said.split())
 
 
