@@ -83,7 +83,7 @@ def linkage_naive(small, folder):
 def linkage_sparse(small, folder):
     import scipy.sparse
 
-    n, m = (100_000, 1_000_000) if small else (1_000_000, 10_000_000)
+    n, m = (30_000, 300_000) if small else (1_000_000, 10_000_000)
     generator = np.random.default_rng(0)
     i, j = generator.integers(0, n, (2, m))
     matrix = scipy.sparse.coo_array((generator.random(m), (np.minimum(i, j), np.maximum(i, j))), (n, n))
@@ -100,7 +100,7 @@ def similarity(small, folder):
 
 @case
 def similarity_sparse(small, folder):
-    data = random_comparisons(100_000 if small else 1_000_000, 1_000_000 if small else 10_000_000)
+    data = random_comparisons(50_000 if small else 1_000_000, 300_000 if small else 10_000_000)
     return lambda: ordhc.similarity(data, layout="sparse")
 
 
@@ -189,7 +189,7 @@ def write_named_comparisons(small, folder):
 def read_comparisons(small, folder):
     file = folder / f"{small}.csv"
     if not file.exists():
-        rows = random_comparisons(1000, 500_000 if small else 5_000_000).rows
+        rows = random_comparisons(1000, 100_000 if small else 5_000_000).rows
         lines = "\n".join(["anchor,near,far", *map("{0[0]},{0[1]},{0[2]}".format, rows.tolist())])
         file.write_text(lines + "\n")
     return lambda: ordhc.read_answers(file)
