@@ -1,5 +1,6 @@
 """Work by executors: the same bits, whoever does it."""
 
+import functools
 import os
 import pathlib
 import signal
@@ -7,7 +8,6 @@ import threading
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -17,7 +17,7 @@ import ordhc
 from ordhc import _ordhc, _workers
 from ordhc.errors import InputError
 from support.executors import POOLS, Backwards, Losing, Twice, dask_cluster, ray_pool
-from support.random_data import planted, random_comparisons
+from support.random_data import planted
 
 pytest.importorskip("scipy")
 
@@ -59,38 +59,53 @@ def executor(request):
         yield made
 
 
+DATA = planted(1)[0]
+
+
+@functools.cache
+def resampled(method):
+    return ordhc.bootstrap(DATA, method=method, n_resamples=9, seed=4)
+
+
 @pytest.mark.parametrize("method", ["adds3-al", "mulk3-al"])
 def test_resamples_are_the_same(executor, method):
-    data, _ = planted(3)
-    expected = ordhc.bootstrap(data, method=method, n_resamples=17, seed=4)
     told = []
     found = ordhc.bootstrap(
-        data, method=method, n_resamples=17, seed=4, executor=executor, progress=told.append
+        DATA, method=method, n_resamples=9, seed=4, executor=executor, progress=told.append
     )
-    same(found, expected)
+    same(found, resampled(method))
     assert told == sorted(told)
     assert told[-1] == 1
 
 
 def test_answers_of_several_rows(executor):
-    rows = np.random.default_rng(0).permuted(np.tile(np.arange(9), (200, 1)), axis=1)[:, :3]
-    data = ordhc.Triplets.from_odd_one_out(rows, groups=np.arange(200) % 7)
-    same(ordhc.bootstrap(data, n_resamples=9, executor=executor), ordhc.bootstrap(data, n_resamples=9))
+    rows = np.random.default_rng(0).permuted(np.tile(np.arange(9), (100, 1)), axis=1)[:, :3]
+    data = ordhc.Triplets.from_odd_one_out(rows, groups=np.arange(100) % 7)
+    same(ordhc.bootstrap(data, n_resamples=5, executor=executor), ordhc.bootstrap(data, n_resamples=5))
+
+
+METHODS = ["adds3-al", "adds3-al+spr", "mulk3-al"]
+
+
+@functools.cache
+def folded():
+    return selected(ordhc.select(DATA, METHODS, folds=3))
 
 
 def test_folds_are_the_same(executor):
-    data, _ = planted(3)
-    methods = ["adds3-al", "adds3-al+spr", "mulk3-al"]
-    found = ordhc.select(data, methods, folds=3, executor=executor)
-    assert selected(found) == selected(ordhc.select(data, methods, folds=3))
+    assert selected(ordhc.select(DATA, METHODS, folds=3, executor=executor)) == folded()
 
 
-def test_large_inputs_go_in_a_file(executor, tmp_path):
-    data = random_comparisons(40, 200_000, seed=1)
+def test_large_inputs_go_in_a_file(executor, tmp_path, monkeypatch):
+    monkeypatch.setattr(_workers, "_INLINE", 1000)
+    written = []
+    write = _workers._write
+    monkeypatch.setattr(_workers, "_write", lambda *given: written.append(given) or write(*given))
     spill = tmp_path / "spill"
     spill.mkdir()
-    found = ordhc.bootstrap(data, method="adds3-al", n_resamples=5, executor=executor, spill=spill)
-    same(found, ordhc.bootstrap(data, method="adds3-al", n_resamples=5))
+    found = ordhc.bootstrap(DATA, "adds3-al", n_resamples=9, seed=4, executor=executor, spill=spill)
+    same(found, resampled("adds3-al"))
+    assert {path.parent.parent for path, _ in written} == {spill}
     assert list(spill.iterdir()) == []
 
 
@@ -163,34 +178,32 @@ def test_threads_do_not_multiply():
 
 
 def test_what_is_no_executor():
-    data, _ = planted(1)
     for function in (ordhc.bootstrap, ordhc.select):
         for wrong in (3, "loky", ordhc, object()):
             with pytest.raises(
                 InputError, match="^executor is .*; it must be a concurrent.futures.Executor, a Dask"
             ):
-                function(data, executor=wrong)
+                function(DATA, executor=wrong)
     with ThreadPoolExecutor(1) as executor:
         pass
     with pytest.raises(
         InputError, match="^the executor takes no tasks: cannot schedule new futures after shutdown"
     ):
-        ordhc.select(data, ["adds3-al"], executor=executor)
+        ordhc.select(DATA, ["adds3-al"], executor=executor)
 
 
 @pytest.mark.parametrize("started", [dask_cluster, ray_pool])
 def test_a_client_of_dask_and_a_pool_of_ray(started):
-    data, _ = planted(3)
     with started(2) if started is dask_cluster else started() as workers:
-        found = ordhc.bootstrap(data, method="mulk3-al", n_resamples=9, executor=workers)
-        selection = ordhc.select(data, ["adds3-al"], folds=3, executor=workers)
-    same(found, ordhc.bootstrap(data, method="mulk3-al", n_resamples=9))
-    assert selected(selection) == selected(ordhc.select(data, ["adds3-al"], folds=3))
+        found = ordhc.bootstrap(DATA, method="mulk3-al", n_resamples=9, seed=4, executor=workers)
+        selection = ordhc.select(DATA, METHODS, folds=3, executor=workers)
+    same(found, resampled("mulk3-al"))
+    assert selected(selection) == folded()
 
 
 @pytest.mark.parametrize("kind", POOLS)
 def test_pools_cancel_what_has_not_begun(kind, tmp_path):
-    work = partial(_fail_at_once, str(tmp_path))
+    work = functools.partial(_fail_at_once, str(tmp_path))
     with POOLS[kind]() as pool:
         executor = _workers.as_executor(pool)
         assert _workers.as_executor(executor) is executor
@@ -207,11 +220,10 @@ def _fail_at_once(folder, at):
 
 
 def test_a_pool_that_is_closed():
-    data, _ = planted(1)
     with POOLS["thread pool"]() as pool:
         pass
     with pytest.raises(InputError, match="^the executor takes no tasks: Pool not running$"):
-        ordhc.select(data, ["adds3-al"], executor=pool)
+        ordhc.select(DATA, ["adds3-al"], executor=pool)
 
 
 def test_a_process_of_a_pool_that_is_killed():
@@ -271,16 +283,15 @@ def test_a_process_that_is_killed():
 
 
 def test_restarts_are_the_same_whoever_makes_them():
-    data, _ = planted(3)
-    tree = ordhc.cluster(data, method="adds3-al")
+    tree = ordhc.cluster(DATA, method="adds3-al")
     for objective in ("revenue", "satisfied"):
         found = []
         for made in (ThreadPoolExecutor(3), Backwards(), Losing(2), ThreadPoolExecutor(1)):
             with made as executor:
-                found.append(ordhc.refine(tree, data, objective, restarts=4, seed=1, executor=executor))
+                found.append(ordhc.refine(tree, DATA, objective, restarts=3, seed=1, executor=executor))
         for other in found[1:]:
             np.testing.assert_array_equal(other.merges, found[0].merges)
             np.testing.assert_array_equal(other.heights, found[0].heights)
         metric = None if objective == "revenue" else "satisfied"
-        once = ordhc.refine(tree, data, objective, restarts=0)
-        assert float(ordhc.score(found[0], data, metric)) >= float(ordhc.score(once, data, metric))
+        once = ordhc.refine(tree, DATA, objective, restarts=0)
+        assert float(ordhc.score(found[0], DATA, metric)) >= float(ordhc.score(once, DATA, metric))

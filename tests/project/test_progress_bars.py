@@ -85,10 +85,10 @@ def bars(monkeypatch):
 def test_there_is_one_bar_whatever_is_called_within(bars):
     for work, what in (
         (lambda p: ordhc.cluster(T, method="adds3-al+spr", progress=p), "clustering"),
-        (lambda p: ordhc.bootstrap(T, n_resamples=2, progress=p), "resampling"),
+        (lambda p: ordhc.bootstrap(T, "adds3-al", n_resamples=2, progress=p), "resampling"),
         (lambda p: ordhc.score(TREE, T, "satisfied", progress=p), "scoring"),
         (lambda p: ordhc.learn(ordhc.oracles.from_tree(TREE), progress=p), "asking"),
-        (lambda p: ordhc.OrdinalClustering(n_clusters=2).fit_predict(T.rows, progress=p), "clustering"),
+        (lambda p: ordhc.OrdinalClustering("adds3-al", 2).fit_predict(T.rows, progress=p), "clustering"),
     ):
         bars.clear()
         work(True)
@@ -207,7 +207,7 @@ def test_a_question_at_the_terminal_has_no_bar_over_it():
 
 
 def test_elsewhere_nothing_is_shown(capfd):
-    ordhc.cluster(T, progress=True)
+    ordhc.cluster(T, "adds3-al", progress=True)
     assert capfd.readouterr() == ("", "")
 
 
@@ -280,7 +280,7 @@ def test_a_notebook_has_the_bar_of_tqdm(notebook, monkeypatch):
     auto.tqdm = Bar
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
-    ordhc.cluster(T, progress=True)
+    ordhc.cluster(T, "adds3-al", progress=True)
 
     @_progress.shows_progress("half")
     def half(*, progress=None):
