@@ -22,6 +22,7 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
 from support.few_rounds import with_few_rounds, with_few_sweeps
+from support.folders import in_memory
 from support.odd_things import AMOUNTS, ASK, NEWICK, ORACLE, THINGS, TREE, Q, S, T, X, anything
 
 numbers_of_files = itertools.count()
@@ -101,9 +102,13 @@ def _opened(path, names=None, *, n_leaves=None, **settings):
         return session.ask()
 
 
+#: One event loop for all calls: starting one takes longer than most calls.
+_one_loop = functools.cache(asyncio.Runner)
+
+
 @functools.wraps(ordhc.learn_async)
 def _learn_async(*args, **given):
-    return asyncio.run(ordhc.learn_async(*args, **given))
+    return _one_loop().run(ordhc.learn_async(*args, **given))
 
 
 def _estimator(**given):
@@ -367,9 +372,6 @@ def _recorded(oracle, rows, n_leaves=None, names=None):
     return asked.comparisons(n_leaves, names)
 
 
-#: What waits for the disk is tried less often.
-ON_DISK = {name for name in CALLS if name.startswith(("Session", "write"))}
-
 #: What functions give, and errors: nothing that is checked. Drawing takes what Matplotlib takes.
 OTHERS = {name for name in ordhc.__all__ if name.endswith(("Error", "Warning"))}
 OTHERS |= {
@@ -425,7 +427,13 @@ def _arguments(call, right):
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory):
     before = pathlib.Path.cwd()
-    os.chdir(tmp_path_factory.mktemp("any"))
+    with in_memory(tmp_path_factory.mktemp("any")) as folder:
+        os.chdir(folder)
+        yield from _prepared()
+        os.chdir(before)
+
+
+def _prepared():
     ordhc.write_comparisons(T, "triplets.csv")
     ordhc.write_comparisons(Q, "quadruplets.csv")
     ordhc.write_tree(TREE, "tree.nwk")
@@ -433,9 +441,9 @@ def folder(tmp_path_factory):
         with_few_rounds(patch)
         with_few_sweeps(patch)
         yield
-    if _one_session.cache_info().currsize:
-        _one_session().close()
-    os.chdir(before)
+    for made in (_one_session, _one_loop):
+        if made.cache_info().currsize:
+            made().close()
 
 
 def _is_large(value):
@@ -512,7 +520,7 @@ def test_anything_is_taken_or_explained(name):
 
     @settings(
         deadline=None,
-        max_examples=10 + (2 if name in ON_DISK else 3) * len(arguments),
+        max_examples=15 + len(arguments),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(st.dictionaries(st.sampled_from(arguments), anything(), min_size=1, max_size=2))

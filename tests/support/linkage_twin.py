@@ -3,6 +3,7 @@
 Nothing is rounded but where ties are looked at, and nothing is shared with the crate.
 """
 
+import functools
 import re
 from fractions import Fraction
 from typing import NamedTuple
@@ -80,6 +81,7 @@ class Formulas(NamedTuple):
         return alpha_i, valued(self.alpha, n_j, n_i, n_k), beta, gamma
 
 
+@functools.cache
 def valued(formula, n_i, n_j, n_k):
     """What a formula of Python's arithmetic gives in fractions."""
     in_fractions = re.sub(r"[0-9.]+", r"Fraction('\g<0>')", formula)
@@ -136,6 +138,11 @@ def agglomerate(S, name, dissimilarity, labels=None):
     number = {cluster: leaf for leaf, cluster in enumerate(clusters)}
     merges, heights = [], []
 
+    @functools.cache
+    def valued_and_ranked(p, q):
+        found = value(S, p, q, parts)
+        return found, found if exact else key(found)
+
     def merge_all(label_of):
         """Merge the nearest pair of clusters of one label, other than None, as long as there is one."""
         while True:
@@ -143,12 +150,10 @@ def agglomerate(S, name, dissimilarity, labels=None):
             pairs = [(p, q) for p, q in pairs if label_of(p[0]) == label_of(q[0]) is not None]
             if not pairs:
                 return
-            found = {pair: value(S, *pair, parts) for pair in pairs}
-            rank = {pair: x if exact else key(x) for pair, x in found.items()}
             # Pairs are in the order of smallest leaves, so that the first one wins.
-            p, q = best = max(pairs, key=lambda pair: rank[pair])
+            p, q = best = max(pairs, key=lambda pair: valued_and_ranked(*pair)[1])
             merges.append(sorted((number[p], number[q])))
-            heights.append(found[best])
+            heights.append(valued_and_ranked(p, q)[0])
             whole = tuple(sorted(p + q))
             parts[whole] = (p, q, len(merges))
             number[whole] = n + len(merges) - 1
