@@ -27,7 +27,7 @@ writer.start()
 try:
     for linkage in sys.argv[1:]:
         n_trees = 0
-        for _ in range(2000):
+        for _ in range(600):
             try:
                 ordhc.linkage(values, linkage, dissimilarity=True)
                 n_trees += 1
@@ -71,7 +71,7 @@ for case in sys.argv[2:]:
     X, is_over = np.random.default_rng(0).normal(size=(300, int(n_columns))), threading.Event()
     writer = threading.Thread(target=write, args=(X, is_over))
     writer.start()
-    n_trees, end = 0, time.monotonic() + 0.25
+    n_trees, end = 0, time.monotonic() + 0.12
     try:
         while not n_trees or time.monotonic() < end:
             try:

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 import ordhc
 from ordhc.cli import group
+from support.few_rounds import with_few_rounds, with_few_sweeps
+from support.processes import command_here
 
 EVIL = ("a\x1b[2J\x1b]0;pwn\x07", "b\nroot: 1", "c\u202ed", "e\x9b2J", "f\u2028root: 2")
 RAW = ("\x1b[2J", "\x1b]0;", "\x07", "\nroot:", "\u202e", "\x9b", "\u2028")
@@ -19,6 +21,8 @@ RAW = ("\x1b[2J", "\x1b]0;", "\x07", "\nroot:", "\u202e", "\x9b", "\u2028")
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    with_few_rounds(monkeypatch)
+    with_few_sweeps(monkeypatch)
     rows = [(a, b, c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3 and b < c]
     t = ordhc.Triplets(rows, names=EVIL, groups=[EVIL[row[0]] for row in rows])
     with open("e.csv", "w", newline="") as file:  # noqa: PTH123
@@ -65,13 +69,14 @@ def test_commands_show_what_would_control_the_terminal(files, command):
         assert "\\x1b[2J" in done.output
 
 
-@pytest.mark.parametrize("command", ["convert e.json -", "cluster e.csv --names names.csv -o - -q"])
+@pytest.mark.parametrize(
+    "command", ["convert e.json -", "cluster e.csv --names names.csv --method adds3-al -o - -q"]
+)
 def test_results_are_escaped_at_terminals_and_nowhere_else(files, command):
     pty = pytest.importorskip("pty")
-    line = [sys.executable, "-m", "ordhc", *command.split()]
-    plain = subprocess.run(line, capture_output=True, check=True).stdout.decode()
-    assert "\x1b[2J" in plain
+    assert "\x1b[2J" in command_here(*command.split()).stdout
     reader, terminal = pty.openpty()
+    line = [sys.executable, "-m", "ordhc", *command.split()]
     done = subprocess.Popen(line, stdout=terminal, stderr=subprocess.DEVNULL)
     os.close(terminal)
     shown = b""

@@ -1,19 +1,17 @@
 """The command line on folders and patterns: as of one file with the same answers."""
 
 import gzip
-import io
 import json
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ordhc
 from ordhc.cli import reading
-from support.processes import run
+from support.processes import from_standard_input, run
 from support.random_data import random_comparisons
 
 NAMES = [f"thing {leaf}" for leaf in range(12)]
@@ -112,6 +110,7 @@ def test_executors(answers, capsys, workers):
     ) == printed(capsys, "cluster", "one.csv", "--bootstrap", "3", "--json", "-q")
 
 
+@pytest.mark.parametrize("answers", ["tsv.gz"], indirect=True)
 def test_scores(answers, capsys):
     run(capsys, "cluster", "one.csv", "-o", "t.nwk", "-q")
     options = ["--metric", "satisfied", "--metric", "triplet_revenue", "--json", "-q"]
@@ -121,6 +120,7 @@ def test_scores(answers, capsys):
     assert found["n_comparisons"] == 300
 
 
+@pytest.mark.parametrize("answers", ["parquet"], indirect=True)
 def test_comparisons_of_methods(answers, capsys):
     options = ["--method", "adds3-al", "--method", "mulk3-al", "--folds", "3", "--json", "-q"]
     expected = printed(capsys, "compare", "one.csv", "--unit", "group", *options)
@@ -155,6 +155,7 @@ def test_answers_are_never_written_over(answers, capsys, tmp_path):
     assert [path.read_bytes() for path in inside] == before
 
 
+@pytest.mark.parametrize("answers", ["csv"], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -190,6 +191,7 @@ def without_times(found):
     return found[0], re.sub(r'"seconds": [^,}]*', "", found[1])
 
 
+@pytest.mark.parametrize("answers", ["csv"], indirect=True)
 def test_resume(tmp_path, capsys, answers):
     """The same command finds what is finished, and prints the same tree."""
     pattern = answers
@@ -222,8 +224,7 @@ def test_a_large_file_gives_the_tree_of_all_answers_in_memory(answers, capsys, m
     monkeypatch.setattr(sys.modules["ordhc.io.scan"], "LARGE", 1)
     assert run(capsys, "cluster", "one.csv", *how) == expected
     assert len(scans) == (method != "3-al")
-    text = Path("one.csv").read_bytes()
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), closed=False))
+    from_standard_input(monkeypatch, Path("one.csv").read_text())
     assert run(capsys, "cluster", "-", *how) == expected
     # Columns that a scan does not read, and options of single files, keep the file in memory.
     Path("numbered.csv").write_text("answer,anchor,near,far\n1,a,b,c\n1,b,a,c\n2,c,a,b\n")
@@ -250,7 +251,6 @@ def test_memory_scans_a_single_file(answers, capsys):
 
 def test_mistakes_in_a_large_standard_input_name_it(answers, capsys, monkeypatch):
     monkeypatch.setattr(sys.modules["ordhc.io.scan"], "LARGE", 1)
-    text = b"anchor,near,far\na,b,c\na,b\n"
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), closed=False))
+    from_standard_input(monkeypatch, "anchor,near,far\na,b,c\na,b\n")
     code, _, err = run(capsys, "cluster", "-", "--method", "adds3-al", "-q")
     assert (code, err) == (2, "ordhc: standard input:3: 2 columns instead of 3; the row may be cut short\n")

@@ -66,7 +66,7 @@ def rows_of(ids, seed):
     ),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_codes_are_names_and_ids_stay_ids(tmp_path_factory, ids, seed):
     folder = tmp_path_factory.mktemp("codes")
     rows = rows_of(ids, seed)

@@ -16,7 +16,7 @@ from ordhc import Dendrogram
 from ordhc.errors import InputError
 
 #: Damaged files in all that the readers are given.
-COUNT = int(os.environ.get("ORDHC_FUZZ", "10000"))
+COUNT = int(os.environ.get("ORDHC_FUZZ", "5000"))
 TREE = Dendrogram([(0, 1), (3, 2)], [1.0, 2.0], names=["a", "b", "c"])
 
 

@@ -84,14 +84,16 @@ def test_a_bit_of_the_footer_turned(kind, memory_path):
     for place in range(len(data) - 8 - length, len(data) - 4):
         # The schema in full (as Arrow writes it into the footer's notes) is long: fewer bits.
         is_schema = place >= len(data) - 8 - length + 900
-        for at, bit in enumerate(rng.sample(range(8), 1 if is_schema else 3)):
+        if is_schema and place % 2:
+            continue
+        for at, bit in enumerate(rng.sample(range(8), 1 if is_schema else 2)):
             bad = bytearray(data)
             bad[place] ^= 1 << bit
             stream = io.BytesIO(bytes(bad))
             stream.name = "answers.parquet"
             found = outcome(lambda stream=stream: len(ordhc.read_answers(stream)))
             results, errors = results + (found is not None), errors + (found is None)
-            if at == 0 and not (is_schema and bit % 4):
+            if at == 0 and not bit % (4 if is_schema else 2):
                 path.write_bytes(bad)
                 outcome(lambda: len(ordhc.scan(path)))
     assert results > 100

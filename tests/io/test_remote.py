@@ -68,11 +68,11 @@ def same(scan, local):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_and_a_web_server_are_as_a_disk(kind, tmp_path, store, site):
-    data = random_comparisons(12, 300, seed=1)
+    data = random_comparisons(12, 120, seed=1)
     named = ordhc.Triplets(
         data.rows, names=[f"leaf {at}" for at in range(12)], groups=np.arange(len(data)) % 4
     )
-    files = write(site.folder / "answers" / "deep", named, [1, 170], kind)
+    files = write(site.folder / "answers" / "deep", named, [1, 60], kind, row_group=20)
     (site.folder / "answers" / "_hidden.txt").write_text("anchor,near,far\nx,y,z\n")
     (site.folder / "answers" / "notes.md").write_text("no answers")
     for file in files:

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def command_here(*arguments):
         code = _ended(arguments)
     told = [each.buffer.getvalue().decode() for each in (out, err)]
     return subprocess.CompletedProcess(arguments, code, *told)
+
+
+def from_standard_input(monkeypatch, text):
+    """Let commands in this process read a text from standard input."""
+    monkeypatch.setattr("sys.stdin", types.SimpleNamespace(buffer=io.BytesIO(text.encode()), closed=False))
 
 
 def _ended(arguments):
