@@ -46,7 +46,7 @@ COMMANDS = {
     "json": "cluster e.csv --names names.csv -o o.nwk --n-clusters 2 --json",
     "compare": "compare e.csv --names names.csv --folds 2",
     "score": "score e.json e.csv --metric satisfied",
-    "report": "report e.csv --names names.csv -o r.html --resamples 5 --method adds3-al",
+    "report": "report e.csv --names names.csv -o r.html --resamples 5 --method adds3-al --compare mulk3-al --folds 2",
     "convert": "convert e.json o.nwk",
     "info": "session info w.ordhc",
     "salvage": "session salvage w.ordhc -o s.ordhc",

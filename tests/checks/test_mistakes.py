@@ -45,11 +45,8 @@ def test_calls_with_a_warning(here, what):
 @pytest.mark.parametrize(
     ("line", "code", "says"),
     [
-        ("cluster excel.csv", 2, "looks like an Excel workbook"),
-        ("score ok.csv ok.csv", 2, "looks like comparisons"),
         ("score x.nwk y.nwk", 2, "--metric triplet_distance"),
         ("cluster one.csv --json", 0, "warning: one.csv: the ids are 1..4"),
-        ("cluster case.csv -q", 0, "differ only in case"),
     ],
 )
 def test_processes_of_their_own(folder, line, code, says):

@@ -86,16 +86,16 @@ def test_a_bit_of_the_footer_turned(kind, memory_path):
         is_schema = place >= len(data) - 8 - length + 900
         if is_schema and place % 2:
             continue
-        for at, bit in enumerate(rng.sample(range(8), 1 if is_schema else 2)):
-            bad = bytearray(data)
-            bad[place] ^= 1 << bit
-            stream = io.BytesIO(bytes(bad))
-            stream.name = "answers.parquet"
-            found = outcome(lambda stream=stream: len(ordhc.read_answers(stream)))
-            results, errors = results + (found is not None), errors + (found is None)
-            if at == 0 and not bit % (4 if is_schema else 2):
-                path.write_bytes(bad)
-                outcome(lambda: len(ordhc.scan(path)))
+        bit = rng.randrange(8)
+        bad = bytearray(data)
+        bad[place] ^= 1 << bit
+        stream = io.BytesIO(bytes(bad))
+        stream.name = "answers.parquet"
+        found = outcome(lambda stream=stream: len(ordhc.read_answers(stream)))
+        results, errors = results + (found is not None), errors + (found is None)
+        if bit % 2:
+            path.write_bytes(bad)
+            outcome(lambda: len(ordhc.scan(path)))
     assert results > 100
     assert errors > 100
 
