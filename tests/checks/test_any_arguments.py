@@ -21,7 +21,7 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
-from support.few_rounds import with_few_rounds, with_few_sweeps
+from support.few_rounds import with_few_priors, with_few_rounds, with_few_sweeps
 from support.folders import in_memory
 from support.odd_things import AMOUNTS, ASK, NEWICK, ORACLE, THINGS, TREE, Q, S, T, X, anything
 
@@ -440,6 +440,7 @@ def _prepared():
     with pytest.MonkeyPatch.context() as patch:
         with_few_rounds(patch)
         with_few_sweeps(patch)
+        with_few_priors(patch)
         yield
     for made in (_one_session, _one_loop):
         if made.cache_info().currsize:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import ordhc
 from ordhc.cli import group
-from support.few_rounds import with_few_rounds, with_few_sweeps
+from support.few_rounds import with_few_priors, with_few_rounds, with_few_sweeps
 from support.processes import command_here
 
 EVIL = ("a\x1b[2J\x1b]0;pwn\x07", "b\nroot: 1", "c\u202ed", "e\x9b2J", "f\u2028root: 2")
@@ -23,6 +23,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with_few_rounds(monkeypatch)
     with_few_sweeps(monkeypatch)
+    with_few_priors(monkeypatch)
     rows = [(a, b, c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3 and b < c]
     t = ordhc.Triplets(rows, names=EVIL, groups=[EVIL[row[0]] for row in rows])
     with open("e.csv", "w", newline="") as file:  # noqa: PTH123
@@ -46,7 +47,8 @@ COMMANDS = {
     "json": "cluster e.csv --names names.csv -o o.nwk --n-clusters 2 --json",
     "compare": "compare e.csv --names names.csv --folds 2",
     "score": "score e.json e.csv --metric satisfied",
-    "report": "report e.csv --names names.csv -o r.html --resamples 5 --method adds3-al --compare mulk3-al --folds 2",
+    "report": "report e.csv --names names.csv -o r.html --resamples 5 --folds 2 "
+    "--method adds3-al --compare mulk3-al",
     "convert": "convert e.json o.nwk",
     "info": "session info w.ordhc",
     "salvage": "session salvage w.ordhc -o s.ordhc",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
+from support.few_rounds import with_few_sweeps
 from support.processes import run
 from support.reply_twins import named
 
@@ -194,7 +195,8 @@ def test_arrays_stay_ids_and_are_told():
         model.score(np.array(rows))
 
 
-def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys):
+def test_recorded_answers_have_the_ids_of_the_items(tmp_path, capsys, monkeypatch):
+    with_few_sweeps(monkeypatch)
     truth = ordhc.as_dendrogram("((a,b),(c,(d,e)));")
     leaf = {name: at for at, name in enumerate("abcde", start=1)}
     answers = ("abc", "bac", "abd", "dea", "dec", "eda", "edc", "cda", "ceb")

@@ -13,7 +13,7 @@ import pytest
 import ordhc
 from ordhc.cli import group
 from ordhc.errors import InputError
-from support.few_rounds import with_few_rounds, with_few_sweeps
+from support.few_rounds import with_few_priors, with_few_rounds, with_few_sweeps
 
 ROOT = Path(__file__).parents[2]
 SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
@@ -62,6 +62,7 @@ def test_python_blocks_run(name, capsys, tmp_path, monkeypatch):
         # These pages show the sizes of results only.
         with_few_rounds(monkeypatch)
         with_few_sweeps(monkeypatch)
+        with_few_priors(monkeypatch)
     if name in LONG:
         cars = fewer_people()
         monkeypatch.setattr(ordhc.datasets, "load_car", lambda: cars)

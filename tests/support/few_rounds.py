@@ -2,7 +2,7 @@
 
 from ordhc.clustering import sampling
 from ordhc.evaluate import mixture
-from ordhc.evaluate.structure import trial
+from ordhc.evaluate.structure import spaces, trial
 
 
 def with_few_rounds(patch):
@@ -16,3 +16,8 @@ def with_few_sweeps(patch):
     """Make the default posteriors, and those of `structure`, of few sweeps."""
     patch.setattr(sampling, "_SWEEPS", (10, 10))
     patch.setattr(trial, "_SWEEPS", 10)
+
+
+def with_few_priors(patch):
+    """Make `structure` choose the prior of points among two instead of five."""
+    patch.setattr(spaces, "_SPREADS", (0.6, 2.4))
