@@ -10,11 +10,13 @@ import ordhc
 from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
 from ordhc.evaluate.trials import parts_of
+from support.few_rounds import with_few_sweeps
 from support.processes import run
 from support.random_data import planted
 
 
-def test_the_better_method_is_chosen():
+def test_the_better_method_is_chosen(monkeypatch):
+    with_few_sweeps(monkeypatch)
     t, labels = planted(2, seed=1, sigma=0.3)
     methods = ["mulk3-al", "adds3-al+spr", "adds3-al"]
     found = ordhc.select(t, methods)
@@ -25,12 +27,14 @@ def test_the_better_method_is_chosen():
     assert scores == sorted(scores, reverse=True)
     again = ordhc.select(t, methods)
     assert [c.revenue for c in again.candidates] == scores
-    assert [c.method for c in ordhc.select(t, by="satisfied", folds=2).candidates]
+    assert [c.method for c in ordhc.select(t[:300], by="satisfied", folds=2).candidates]
     assert found.to_dict()["best"] in str(found).splitlines()[1]
 
 
 @pytest.mark.parametrize(("seconds", "is_drawn"), [(19.0, True), (21.0, False)])
+@pytest.mark.filterwarnings("ignore:the chains have not mixed")
 def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
+    with_few_sweeps(monkeypatch)
     t, _ = planted(2, seed=1, leaves_per_cluster=4)
     monkeypatch.setattr("ordhc.clustering.plan.seconds_of", lambda data, *_: seconds)
     monkeypatch.setattr("ordhc.evaluate.select.DEFAULT_METHODS", {(ordhc.Triplets, "revenue"): ("adds3-al",)})
@@ -48,7 +52,9 @@ def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
         assert (made["method"], made["linkage_parameters"]["sweeps"]) == ("posterior-al", 5)
 
 
-def test_every_part_takes_the_same_method(tmp_path, capsys):
+@pytest.mark.filterwarnings("ignore:the chains have not mixed")
+def test_every_part_takes_the_same_method(tmp_path, capsys, monkeypatch):
+    with_few_sweeps(monkeypatch)
     t, _ = planted(2, seed=3, leaves_per_cluster=6)
     path = tmp_path / "answers.csv"
     ordhc.write_comparisons(t, path)

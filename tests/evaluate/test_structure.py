@@ -23,7 +23,7 @@ def answers_from(S, m, seed, kind="triplet", **more):
     return comparisons_of(chosen(np.random.default_rng(seed), S, m, kind), kind, n_leaves=len(S), **more)
 
 
-def clusters(n=24):
+def clusters(n=16):
     labels = np.arange(n) * 8 // n
     return 2.0 * sum((labels[:, None] // step == labels // step).astype(float) for step in (1, 2, 4))
 
@@ -39,11 +39,11 @@ def few_sweeps(monkeypatch):
     with_few_sweeps(monkeypatch)
 
 
-@pytest.mark.parametrize("kind", ["triplet", "odd", "pairs"])
-def test_a_tree_is_told_from_a_map(kind):
+@pytest.mark.usefixtures("few_sweeps")
+@pytest.mark.parametrize(("kind", "m"), [("triplet", 800), ("odd", 800), ("pairs", 1500)])
+def test_a_tree_is_told_from_a_map(kind, m):
     # An answer of three items says more than one of two pairs.
-    m = 900 if kind == "odd" else 1500
-    tree = ordhc.structure(answers_from(clusters(), m, 1, kind), folds=2)
+    tree = ordhc.structure(answers_from(clusters(), m // 2, 1, kind), folds=2)
     assert tree.verdict.kind == "tree"
     assert tree["ultrametric tree"].log_loss.value < tree["lengths alone"].log_loss.value
     plane = ordhc.structure(answers_from(spread(24, 2), m, 1, kind), folds=2)
@@ -53,25 +53,26 @@ def test_a_tree_is_told_from_a_map(kind):
     assert plane["points in 2 dimensions"].log_loss.value < plane["points in 1 dimension"].log_loss.value
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_an_additive_tree_a_line_a_star_and_noise():
     rng = np.random.default_rng(2)
-    lengths = 1.5 * rng.normal(size=24)
-    additive = ordhc.structure(answers_from(clusters() - lengths - lengths[:, None], 2000, 3), folds=2)
+    lengths = 1.5 * rng.normal(size=16)
+    additive = ordhc.structure(answers_from(clusters() - lengths - lengths[:, None], 1200, 3), folds=2)
     assert additive.verdict.kind == "tree"
     assert additive["ultrametric tree"].behind.low > 0
-    assert ordhc.structure(answers_from(spread(24, 1), 1500, 3), folds=2).verdict.kind == "line"
-    star = ordhc.structure(answers_from(-lengths - lengths[:, None], 3000, 3), folds=2)
+    assert ordhc.structure(answers_from(spread(16, 1), 800, 3), folds=2).verdict.kind == "line"
+    star = ordhc.structure(answers_from(-lengths - lengths[:, None], 1200, 3), folds=2)
     assert star.verdict.kind == "effects"
-    noise = ordhc.structure(answers_from(np.zeros((24, 24)), 3000, 3), folds=2)
+    noise = ordhc.structure(answers_from(np.zeros((16, 16)), 1500, 3), folds=2)
     assert noise.verdict.kind == "nothing"
     assert noise["chance"].accuracy.value == 0.5
-    few = ordhc.structure(answers_from(np.zeros((24, 24)), 60, 3), folds=2)
+    few = ordhc.structure(answers_from(np.zeros((16, 16)), 60, 3), folds=2)
     assert few.verdict.kind in ("few", "nothing")
 
 
 @pytest.mark.usefixtures("few_sweeps")
 def test_executors_and_runs_give_the_same_result():
-    data = answers_from(clusters(), 500, 4)
+    data = answers_from(clusters(), 200, 4)
     told = []
     expected = ordhc.structure(data, folds=2, seed=3, progress=told.append)
     assert told[-1] == 1.0
@@ -86,15 +87,15 @@ def test_executors_and_runs_give_the_same_result():
 
 @pytest.mark.usefixtures("few_sweeps")
 def test_people_are_kept_together_and_names_and_weights_do_not_matter():
-    people = np.arange(1500) % 12
-    found = ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=2)
+    people = np.arange(200) % 12
+    few = answers_from(clusters(), 200, 5, groups=people)
+    found = ordhc.structure(few, folds=2)
     assert found.unit == "group"
-    assert found.n_answers == 1500
-    few = answers_from(clusters(), 200, 5, groups=people[:200])
+    assert found.n_answers == 200
     assert ordhc.structure(few, folds=2, unit="answer").unit == "answer"
-    plain = answers_from(clusters(), 800, 5)
+    plain = answers_from(clusters(), 200, 5)
     extra = ordhc.Triplets(
-        np.concatenate([plain.rows, plain.rows[:50]]), n_leaves=24, weights=np.repeat([1.0, 0.0], [800, 50])
+        np.concatenate([plain.rows, plain.rows[:50]]), n_leaves=16, weights=np.repeat([1.0, 0.0], [200, 50])
     )
     one, other = ordhc.structure(plain, folds=2), ordhc.structure(extra, folds=2)
     assert one["additive tree"].log_loss.value == pytest.approx(
@@ -111,7 +112,7 @@ def test_what_cannot_be_compared():
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5, weights=[0]))
     with pytest.raises(InputError, match="1 different questions for 5 folds"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)], n_leaves=5))
-    with pytest.raises(InputError, match="the tree has 3 leaves, the comparisons have 24"):
+    with pytest.raises(InputError, match="the tree has 3 leaves, the comparisons have 16"):
         ordhc.structure(answers_from(clusters(), 100, 1), tree=ordhc.Dendrogram.from_newick("((a,b),c);"))
     with pytest.raises(KeyError):
         ordhc.structure(answers_from(clusters(), 100, 1), folds=2)["cube"]
@@ -204,8 +205,8 @@ def test_points_predict_coin_flips_of_a_plane_and_not_of_a_tree():
     assert plane.coins.share.value > 0.55
     assert plane.coins.chance == 0.5
     assert "does not describe the answers fully" in str(plane)
-    tree = ordhc.structure(answers_from(clusters(), 2500, 1), folds=3)
-    assert tree.coins.n_answers > 300
+    tree = ordhc.structure(answers_from(clusters(), 1500, 1), folds=2)
+    assert tree.coins.n_answers > 150
     assert tree.coins.p_value > 0.05
     assert "no evidence that a tree leaves anything out" in str(tree)
     few = ordhc.structure(answers_from(clusters(), 19, 1), folds=2)
@@ -213,12 +214,13 @@ def test_points_predict_coin_flips_of_a_plane_and_not_of_a_tree():
     assert "too few to test" in few.coins.text
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_where_a_tree_fails():
     # Two clusters of which one is a plane, and the other a tree.
     S = np.full((24, 24), -9.0)
     S[:12, :12] = spread(12, 2)
-    S[12:, 12:] = clusters()[12:, 12:] - 4
-    data = answers_from(S, 12_000, 1)
+    S[12:, 12:] = clusters(24)[12:, 12:] - 4
+    data = answers_from(S, 6_000, 1)
     found = ordhc.structure(data, folds=2)
     items = [each.label for each in found.misfits if each.n_items == 1]
     assert len(items) > 3
@@ -259,12 +261,13 @@ def test_smallest_common_clusters():
 
 
 @pytest.mark.parametrize("kind", ["central", "ranking", "few of many"])
+@pytest.mark.usefixtures("few_sweeps")
 def test_other_kinds_of_answers(kind):
     rng = np.random.default_rng(8)
-    S, n = clusters(), 24
+    S, n = clusters(), 16
     if kind == "central":
         rows = []
-        for _ in range(700):
+        for _ in range(400):
             a, b, c = rng.choice(n, 3, replace=False)
             sums = np.array([S[a, b] + S[a, c], S[a, b] + S[b, c], S[a, c] + S[b, c]]) + rng.gumbel(size=3)
             middle = int(np.argmax(sums))
@@ -274,13 +277,13 @@ def test_other_kinds_of_answers(kind):
     else:
         size, ranked = (3, 3) if kind == "ranking" else (5, 2)
         rows = []
-        for _ in range(700):
+        for _ in range(400):
             a, *others = rng.choice(n, size + 1, replace=False).tolist()
             noisy = S[a, others] + rng.gumbel(size=size)
             rows.append((a, *np.array(others)[np.argsort(-noisy)].tolist()))
         data = ordhc.Triplets.from_ranking(rows, n_ranked=ranked, n_leaves=n)
     found = ordhc.structure(data, folds=2)
-    assert found.n_answers == 700
+    assert found.n_answers == 400
     assert found.verdict.kind == "tree"
     assert found.coins.n_answers > 20
     assert found["additive tree"].log_loss.value < found["chance"].log_loss.value - 0.1
@@ -288,10 +291,10 @@ def test_other_kinds_of_answers(kind):
 
 @pytest.mark.usefixtures("few_sweeps")
 def test_sessions_and_scans(tmp_path):
-    data = answers_from(clusters(), 400, 9)
+    data = answers_from(clusters(), 200, 9)
     ordhc.write_comparisons(data, tmp_path / "a.csv")
     scanned = ordhc.structure(ordhc.scan(tmp_path / "a.csv"), folds=2)
-    assert scanned.n_answers == 400
+    assert scanned.n_answers == 200
     rng = np.random.default_rng(1)
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=12, seed=1) as session:
         while session.status.n_answered < 60 and not session.done:
@@ -334,9 +337,10 @@ def test_the_solver_finds_the_bottom_of_a_valley():
     assert minimised(valley, np.ones(6), iterations=5, tolerance=0.0)[1] == 0.0
 
 
+@pytest.mark.usefixtures("few_sweeps")
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    ordhc.write_comparisons(answers_from(clusters(), 600, 7), "answers.csv")
+    ordhc.write_comparisons(answers_from(clusters(), 400, 7), "answers.csv")
     found = run(capsys, "structure", "answers.csv", "--folds", "2", "-q")
     assert found[0] == 0
     assert "A hierarchy describes these answers" in found[1]

@@ -1,5 +1,6 @@
 """What a report finds out, and what it says where there is little to find."""
 
+import functools
 import itertools
 import json
 import re
@@ -30,6 +31,12 @@ from support.few_rounds import with_few_rounds, with_few_sweeps
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
 ONE = {"methods": ["adds3-al"], "structure": False}
+LEAST = {**ONE, "n_resamples": 0, "folds": 2}
+
+
+@pytest.fixture(scope="module")
+def usual_page():
+    return ordhc.report(of_people(), **FAST).to_html()
 
 
 # --- beside slow and plain twins -------------------------------------------------------------
@@ -127,7 +134,7 @@ def test_intervals_cover_as_often_as_they_say():
 
 def test_who_answers_by_chance_is_found():
     verdicts = []
-    for seed in range(5):
+    for seed in range(3):
         t = of_people(m=80, careless=2, seed=seed)
         answers = Answers.of(t)
         plan = Plan.of(t, method="adds3-al")
@@ -138,7 +145,7 @@ def test_who_answers_by_chance_is_found():
         assert min(found[f"person {k}"].agreement for k in range(6)) > 0.55
         assert max(found[f"person {k}"].agreement for k in (6, 7)) < 0.45
     # One in ten random people has answers that agree with each other by chance.
-    assert verdicts.count("looks random") >= 8
+    assert verdicts.count("looks random") >= 5
     assert set(verdicts) <= {"looks random", "another view"}
     # The same answers the other way round.
     rows = t.rows.copy()
@@ -190,7 +197,7 @@ def test_the_same_seed_gives_the_same_report():
     assert one.to_html() == same.to_html()
     assert one.to_json() != other.to_json()
     # Other data is told apart by its sum.
-    less = ordhc.report(t[: len(t) - 2], seed=1, **FAST)
+    less = ordhc.report(t[: len(t) - 2], seed=1, **LEAST)
     assert one.numbers["data"]["sha256"] != less.numbers["data"]["sha256"]
 
 
@@ -260,10 +267,11 @@ def test_nothing_to_report_is_an_error():
 
 
 def test_whether_it_is_a_tree(monkeypatch):
+    with_few_sweeps(monkeypatch)
     X = np.random.default_rng(1).normal(size=(16, 2))
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     rng = np.random.default_rng(2)
-    rows = np.array([rng.choice(16, 3, replace=False) for _ in range(800)])
+    rows = np.argsort(rng.random((800, 16)), axis=1)[:, :3]
     is_far = D[rows[:, 0], rows[:, 1]] > D[rows[:, 0], rows[:, 2]]
     rows[is_far] = rows[is_far][:, [0, 2, 1]]
     t = Triplets(rows, names=[f"<{leaf}>" for leaf in range(16)])
@@ -285,11 +293,11 @@ def test_whether_it_is_a_tree(monkeypatch):
     assert page.count('id="misfits-') > 3
     assert "<15>" not in page
     json.loads(r.to_json())
-    without = ordhc.report(t, **FAST)
+    without = ordhc.report(t, **LEAST)
     assert without.numbers["structure"] is None
     assert "Is it a tree?" not in without.to_html()
     monkeypatch.setattr(findings, "STRUCTURE_SECONDS", 0.0)
-    slow = ordhc.report(t, **{**FAST, "folds": 2, "structure": None})
+    slow = ordhc.report(t, **{**LEAST, "structure": None})
     assert slow.numbers["structure"] is None
     assert "ordhc structure" in slow.numbers["notes"]["structure"]
     assert slow.numbers["notes"]["structure"] in slow.to_html()
@@ -298,13 +306,15 @@ def test_whether_it_is_a_tree(monkeypatch):
 
 def test_whether_people_agree(monkeypatch):
     with_few_rounds(monkeypatch)
+    two = functools.partial(findings.people_groups, max_trees=2)
+    monkeypatch.setattr(findings, "people_groups", two)
     t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     other = np.random.default_rng(1).permutation(12)
     rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
     names = [f"<{leaf}>" for leaf in range(12)]
     people = [f"<p{number}>" for number in np.repeat(np.arange(12), 50)]
     t = Triplets(rows, names=names, n_leaves=12, groups=people)
-    r = ordhc.report(t, folds=3, people_groups=True, **FAST)
+    r = ordhc.report(t, people_groups=True, folds=3, **FAST)
     found = r.numbers["people_groups"]
     assert found["n_trees"] == 2
     assert found["verdict"]["headline"] in " ".join(summary(r.numbers))
@@ -329,10 +339,10 @@ def test_whether_people_agree(monkeypatch):
     assert "q39 and 10 more" in page
     assert "not clear" in page
     assert "nobody&#x27;s (55%)" in page
-    without = ordhc.report(t, folds=2, **FAST)
+    without = ordhc.report(t, **LEAST)
     assert without.numbers["people_groups"] is None
     assert "Do people agree" not in without.to_html()
-    unknown = ordhc.report(Triplets(rows, n_leaves=12), folds=2, people_groups=True, **FAST)
+    unknown = ordhc.report(Triplets(rows, n_leaves=12), people_groups=True, **LEAST)
     assert unknown.numbers["people_groups"] is None
     assert "needs to know who gave each answer" in unknown.numbers["notes"]["people_groups"]
     assert unknown.numbers["notes"]["people_groups"].split(":")[0] in unknown.to_html()
@@ -342,19 +352,19 @@ def test_methods_that_need_all_answers_have_no_support():
     q = Quadruplets(
         [(*a, *b) for a, b in itertools.combinations([(0, 1), (2, 3), (0, 2), (0, 3), (1, 2), (1, 3)], 2)]
     )
-    r = ordhc.report(q, method="4-sl", n_resamples=3)
+    r = ordhc.report(q, method="4-sl", methods=["4-sl"], structure=False, n_resamples=3)
     assert r.numbers["method"]["was_given"]
     assert "support" in r.numbers["notes"]
     assert r.tree.support is None
     assert "The tree has no support" in r.to_html()
 
 
-def test_what_is_no_better_than_chance_is_said_to_be():
+def test_what_is_no_better_than_chance_is_said_to_be(usual_page):
     rng = np.random.default_rng(1)
     noise = Triplets([rng.choice(10, 3, replace=False) for _ in range(300)], n_leaves=10)
-    r = ordhc.report(noise, **FAST)
+    r = ordhc.report(noise, **ONE, n_resamples=0)
     assert "not clearly better than chance" in r.to_html()
-    assert "not clearly better than chance" not in ordhc.report(of_people(), **FAST).to_html()
+    assert "not clearly better than chance" not in usual_page
 
 
 def test_the_table_has_the_number_of_the_headline():
@@ -370,7 +380,7 @@ def test_the_table_has_the_number_of_the_headline():
     # Once in the summary, once in the table.
     assert page.count(shown) >= 2
     assert "without the answers that they are scored on, satisfy" in page
-    given = ordhc.report(t, method="adds3-al", **FAST).to_html()
+    given = ordhc.report(t, method="adds3-al", **LEAST).to_html()
     assert "without the answers that they are scored on, satisfy" not in given
     assert "What the numbers assume" in page
 
@@ -386,27 +396,27 @@ def test_an_interval_is_made_for_a_method_that_was_not_compared():
     assert made.low < made.accuracy < made.high
 
 
-def test_the_page_says_what_a_perfect_tree_would_reach():
+def test_the_page_says_what_a_perfect_tree_would_reach(usual_page):
     t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=4, sigma=0.2, seed=1)
-    r = ordhc.report(t, **FAST)
+    r = ordhc.report(t, **LEAST)
     decided = r.numbers["accuracy"]["held_out"]["decided"]
     # Of three leaves of a binary tree one is apart; a third of the questions is about that one.
     assert decided == pytest.approx(2 / 3, abs=0.06)
     assert f"a perfect tree would satisfy about {100 * decided:.1f}% of answers" in r.to_html()
-    assert "a perfect tree" not in ordhc.report(of_people(), **FAST).to_html()
+    assert "a perfect tree" not in usual_page
 
 
 def test_few_answers_make_no_percentage():
     t = Triplets(
         [(0, 1, 2), (0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 3, 0)], groups=[0, 0, 1, 2, 1, 2]
     )
-    page = ordhc.report(t, **FAST).to_html()
+    page = ordhc.report(t, **LEAST).to_html()
     assert "Only 2 answers are to questions that the same person answered again: too few" in page
     assert "(2 answers)" not in page
 
 
 def test_intervals_of_people_are_called_what_they_are():
-    page = ordhc.report(of_people(n_people=40, m=20), **FAST).to_html()
+    page = ordhc.report(of_people(n_people=40, m=20), **LEAST).to_html()
     assert "not adjusted for their number: about 2 of 40" in page
 
 
@@ -424,19 +434,19 @@ def test_chains_that_have_not_mixed_are_told(monkeypatch):
     )
     assert "sweeps=600" in r.to_html()
     with pytest.warns(OrdhcWarning, match="the chains have not mixed"):
-        ordhc.posterior(t)
+        ordhc.posterior(t, sweeps=20)
     with pytest.warns(OrdhcWarning, match="the chains have not mixed"):
-        ordhc.cluster(t, method="posterior-al")
+        ordhc.cluster(t, method="posterior-al", sweeps=20)
 
 
-def test_a_ceiling_of_few_answers_is_not_told():
+def test_a_ceiling_of_few_answers_is_not_told(usual_page):
     t = Triplets([(0, 1, 2), (0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1), (4, 3, 0)])
-    r = ordhc.report(t, **FAST)
+    r = ordhc.report(t, **LEAST)
     assert r.numbers["accuracy"]["ceiling"]["n_answers"] == 2
     page = r.to_html()
     assert "2 answers are to repeated questions: too few for a noise ceiling." in page
     assert "the most to be expected" not in page
-    assert "the most to be expected" in ordhc.report(of_people(), **FAST).to_html()
+    assert "the most to be expected" in usual_page
 
 
 def test_more_leaves_get_fewer_resamples():
@@ -449,7 +459,7 @@ def test_more_leaves_get_fewer_resamples():
 def test_large_trees_are_reported_in_part():
     rng = np.random.default_rng(0)
     t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
-    r = ordhc.report(t, n_resamples=0, folds=2, **ONE)
+    r = ordhc.report(t, **LEAST)
     nodes = r.numbers["clusters"]["nodes"]
     assert len(nodes) == 148
     for node in nodes:
@@ -469,22 +479,22 @@ def caption_and_names(found):
     return caption, re.findall(r">(item[^<]*)</text>", page[: page.index("<figcaption>")])
 
 
-@pytest.mark.parametrize("n_unanswered", [0, 1, 60, 75, 90, 160])
+@pytest.mark.parametrize("n_unanswered", [0, 1, 160])
 def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
     t, _ = ordhc.datasets.planted(4000, levels=2, leaves_per_cluster=10, seed=0)
     names = [f"item {leaf}" for leaf in range(40 + n_unanswered)]
     data = ordhc.Triplets(t.rows, n_leaves=len(names), names=names)
-    caption, drawn = caption_and_names(ordhc.report(data, n_resamples=0, folds=2, **ONE))
+    caption, drawn = caption_and_names(ordhc.report(data, **LEAST))
     assert sorted(drawn) == sorted(names[:40])
     assert ("without answers" in caption) == (n_unanswered > 0)
     assert "Colours are 2 clusters." in caption
 
 
-@pytest.mark.parametrize(("n_clusters", "n_tips"), [(61, 61), (110, 110), (111, 110), (160, 110)])
+@pytest.mark.parametrize(("n_clusters", "n_tips"), [(61, 61), (110, 110), (111, 110)])
 def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
-    t, _ = ordhc.datasets.planted(4000, levels=3, leaves_per_cluster=20, seed=0)
+    t, _ = ordhc.datasets.planted(1500, levels=3, leaves_per_cluster=20, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=160, names=[f"item {leaf}" for leaf in range(160)])
-    found = ordhc.report(data, n_resamples=0, folds=2, n_clusters=n_clusters, **ONE)
+    found = ordhc.report(data, n_clusters=n_clusters, **LEAST)
     caption, drawn = caption_and_names(found)
     assert len(drawn) == n_tips
     said = "Colours are {}." if n_clusters <= 110 else "{} are too many to colour."
@@ -514,7 +524,7 @@ def test_the_paragraph_explains_the_posterior_and_the_study(tmp_path):
         assert found["question"] == "Which one is the odd one out?"
         known = session.table()["seconds"]
         assert found["seconds"]["median"] == pytest.approx(np.median(known))
-        r = ordhc.report(session, methods=["posterior-al"], n_resamples=None)
+        r = ordhc.report(session, methods=["posterior-al"], n_resamples=None, folds=2, structure=False)
     said = methods(r.numbers)[0]
     assert "People were asked: “Which one is the odd one out?”" in said
     assert "The learner was “uncertain”" in said
@@ -526,5 +536,5 @@ def test_the_paragraph_explains_the_posterior_and_the_study(tmp_path):
     for reference in ("Luce, R. D. (1959)", "Sattath, S.", f"Version {ordhc.__version__}", "Gelman, A."):
         assert reference in page
     # Other methods have no such model.
-    other = ordhc.report(Triplets([(0, 1, 2), (1, 0, 2)]), methods=["adds3-al"], n_resamples=0)
+    other = ordhc.report(Triplets([(0, 1, 2), (1, 0, 2)]), **LEAST)
     assert "Priors" not in methods(other.numbers)[0]

@@ -23,7 +23,7 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
         for _ in range(12):
             for who in ("ann", "bob", "cid"):
                 answer(session, 5, who, oracle)
-        r = ordhc.report(session, n_resamples=5, folds=2, structure=False)
+        r = ordhc.report(session, methods=["adds3-al"], n_resamples=5, folds=2, structure=False)
         found = r.numbers["session"]
         assert found["n_answers"] == session.status.n_answered
         known = session.people()
@@ -90,7 +90,7 @@ def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with ordhc.Session("animals.ordhc", NAMES) as session:
         finish(session)
-    fast = ("--resamples", "3", "--folds", "2")
+    fast = ("--resamples", "3", "--folds", "2", "--compare", "adds3-al", "--no-structure")
     code, out, err = run(capsys, "report", "animals.ordhc", *fast, "--title", "Seven <animals>")
     assert code == 0, err
     assert "7 items" in out

@@ -46,17 +46,19 @@ def of_people(n_people=8, m=60, n=8, careless=1, seed=0):
     """Answers to questions of which many are repeated; the last people answer by chance."""
     rng = np.random.default_rng(seed)
     truth = ordhc.Dendrogram.from_newick("(((0,1),(2,3)),((4,5),(6,7)));")
-    pool = [rng.choice(n, 3, replace=False) for _ in range(40)]
+    pool = [rng.choice(n, 3, replace=False).tolist() for _ in range(40)]
+    # The smallest cluster that has the leaf and another one is largest for the odd one out.
+    right = [
+        min((c, a, b), key=lambda leaf: -min(lca_size(truth, leaf, x) for x in (a, b, c) if x != leaf))
+        for a, b, c in pool
+    ]
     rows, who = [], []
     for person in range(n_people):
         for k in rng.integers(0, len(pool), m).tolist():
-            a, b, c = pool[k].tolist()
-            odd = min(
-                (c, a, b), key=lambda leaf: -min(lca_size(truth, leaf, x) for x in (a, b, c) if x != leaf)
-            )
+            odd = right[k]
             if person >= n_people - careless or rng.random() < 0.1:
-                odd = int(rng.choice([a, b, c]))
-            rows.append((odd, *(leaf for leaf in (a, b, c) if leaf != odd)))
+                odd = int(rng.choice(pool[k]))
+            rows.append((odd, *(leaf for leaf in pool[k] if leaf != odd)))
             who.append(f"person {person}")
     return Triplets.from_odd_one_out(rows, names=[f"item {i}" for i in range(n)], groups=who)
 
