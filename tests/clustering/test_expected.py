@@ -44,7 +44,7 @@ def test_more_answers_are_of_the_same_people():
         ordhc.oracles.from_tree(ordhc.linkage(levels_as_similarity(labels), "average", dissimilarity=False)),
     )
     rng = np.random.default_rng(0)
-    rows = np.array([rng.permutation(n)[:3] for _ in range(700)])
+    rows = np.array([rng.permutation(n)[:3] for _ in range(400)])
     rows = rows[oracle(rows) >= 0]
     a, b, c = rows[np.arange(len(rows))[:, None], (oracle(rows)[:, None] + [1, 2, 0]) % 3].T
     swap = rng.random(len(rows)) < 0.5

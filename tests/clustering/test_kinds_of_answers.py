@@ -63,7 +63,7 @@ def probability(kind, answer, closeness):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_simulated_answers_are_as_frequent_as_the_model_says(kind):
-    n, noise, m = 5, 0.05, 40_000
+    n, noise, m = 5, 0.05, 20_000
     rng = np.random.default_rng(3)
     H = heights_of_pairs(random_tree(n, 2))
     H = 1.2 * (H.max() - H) + 0.2 * rng.random((n, n))

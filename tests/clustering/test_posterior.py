@@ -95,7 +95,7 @@ def test_predictions_are_of_answers_or_of_the_tree():
 def test_noise_is_averaged_out():
     better = 0
     for seed in range(3):
-        t, truth = noisy(n=24, m=600, seed=seed)
+        t, truth = noisy(n=16, m=400, seed=seed)
         scores = [
             ordhc.score(ordhc.cluster(t, method=method), truth, metric="triplet_distance")
             for method in ("posterior-al", "adds3-al+spr")
@@ -308,10 +308,10 @@ def test_progress_goes_from_nothing_to_all_and_may_stop():
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_trees_agree_about_is_told_apart(seed):
     """A merge and what holds it do not stand at one height; of a pair of leaves only one answer may tell."""
-    truth = random_tree(24, seed)
-    rows = np.array(list(combinations(range(24), 3)))
+    truth = random_tree(16, seed)
+    rows = np.array(list(combinations(range(16), 3)))
     odd = ordhc.oracles.from_tree(truth)(rows)
     at = np.arange(len(rows))
     near = [rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]]
-    found = ordhc.posterior(ordhc.Triplets(np.stack(near, axis=1), n_leaves=24), seed=seed)
+    found = ordhc.posterior(ordhc.Triplets(np.stack(near, axis=1), n_leaves=16), seed=seed)
     assert ordhc.metrics.triplet_distance(found.tree, truth) <= 3 / len(rows)

@@ -56,7 +56,7 @@ def test_the_estimator_predicts():
 def test_the_tree_is_about_as_right_as_expected(quadruplets):
     told, right = [], []
     for seed in range(4):
-        t, truth = noisy(n=24, m=24 * 25, seed=seed, quadruplets=quadruplets)
+        t, truth = noisy(n=16, m=16 * 25, seed=seed, quadruplets=quadruplets)
         p = ordhc.posterior(t, seed=seed)
         expected = p.expected
         assert expected.low <= expected.accuracy <= expected.high
@@ -126,16 +126,16 @@ def test_simulated_answers_where_heights_are_far_apart_are_right():
 
 
 def test_a_session_says_how_good_its_tree_is(tmp_path):
-    truth = random_tree(14, 1)
+    truth = random_tree(10, 1)
     oracle = ordhc.oracles.from_tree(truth)
     noisy = ordhc.oracles.noisy(oracle, 0.85)
-    with ordhc.Session(tmp_path / "a", n_leaves=14, method="uncertain", budget=140) as session:
+    with ordhc.Session(tmp_path / "a", n_leaves=10, method="uncertain", budget=100) as session:
         tree = ordhc.learn(noisy, session=session)
         p = session.analysed().posterior(sweeps=100)
         assert p.expected.accuracy == pytest.approx(1 - ordhc.metrics.triplet_distance(tree, truth), abs=0.1)
         assert p.forecast(session.comparisons(), 10, repeats=2).accuracy > 0.98
         assert p.heldout is None
-    with ordhc.Session(tmp_path / "b", n_leaves=14, method="uncertain", budget=200, limit=1) as session:
+    with ordhc.Session(tmp_path / "b", n_leaves=10, method="uncertain", budget=150, limit=1) as session:
         # What the learner asks is with ann, so all others get questions whose answers are held out.
         taken = session.ask(who="ann")
         for who in map(str, range(60)):

@@ -177,7 +177,7 @@ def test_samples_differ_by_seed():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(any_triplets())
 def test_narrow_ids_are_used_as_they_are(dtype, t):
     rows = np.ascontiguousarray(t.rows.astype(dtype))

@@ -143,8 +143,8 @@ def test_weighted_revenues(comparisons, data):
 
 
 def test_large_revenues_are_exact():
-    tree = naive.random_tree(200, 0)
-    t = ordhc.Triplets(np.array([np.random.default_rng(1).permutation(200)[:3] for _ in range(3000)]), 200)
+    tree = naive.random_tree(100, 0)
+    t = ordhc.Triplets(np.array([np.random.default_rng(1).permutation(100)[:3] for _ in range(1500)]), 100)
     assert_theorem(tree, t, "triplet_revenue")
 
 

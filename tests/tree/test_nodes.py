@@ -132,8 +132,8 @@ def said_of(clusters, heights, rows, weights):
     return [part / sum(sums) for part in sums], revenue
 
 
-@pytest.mark.parametrize("block", range(10))
-def test_a_thousand_trees_by_brute_force(block):
+@pytest.mark.parametrize("block", range(3))
+def test_hundreds_of_trees_by_brute_force(block):
     for seed in range(100 * block, 100 * block + 100):
         source, rng = random.Random(seed), np.random.default_rng(seed)
         n = source.randint(3, 10)
