@@ -21,10 +21,21 @@ from ordhc import Triplets
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.estimator import OrdinalClustering
 from ordhc.tree.dendrogram import lca_size
+from support.few_rounds import with_few_sweeps
 from support.processes import printed
 from support.responses import questions, tensor
 
 KFOLD = KFold(3, shuffle=True, random_state=0)
+
+# The default method draws trees; how well it does is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore:the chains have not mixed")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_sweeps():
+    with pytest.MonkeyPatch.context() as patch:
+        with_few_sweeps(patch)
+        yield
 
 
 def test_attributes_are_those_of_the_tree():
@@ -95,7 +106,7 @@ def test_weights_multiply():
 @given(st.integers(0, 2**32 - 1))
 def test_score_is_the_share_of_answers_that_are_right(seed):
     X, y = questions(seed)
-    model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
+    model = OrdinalClustering("adds3-al+spr", n_leaves=8).fit(X[:40], y[:40])
     size = partial(lca_size, model.dendrogram_)
     t = Triplets.from_responses(X, y, n_leaves=8)
     # An answer that the tree leaves open counts one half.

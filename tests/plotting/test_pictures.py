@@ -25,7 +25,7 @@ def tree(n, seed=0, support=False):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("n", [1, 2, 3, 20, 100])
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
 def test_every_branch_and_name_is_drawn(layout, n, tmp_path):
     drawn = saved(tree(n), tmp_path, layout=layout)
     assert len(drawn.paths("ordhc-branches")) == 2 * n - 2
@@ -43,7 +43,11 @@ def test_large_trees_are_collapsed(layout, tmp_path):
     held = [1 + int(more[1]) if (more := re.search(r" \+(\d+)$", name)) else 1 for name in names]
     assert sum(held) == 300
     assert len(drawn.paths("ordhc-collapsed")) == sum(size > 1 for size in held)
-    assert len(saved(large, tmp_path, layout=layout, truncate=False).paths("ordhc-branches")) == 598
+
+
+def test_large_trees_are_drawn_whole_if_asked(tmp_path):
+    drawn = saved(tree(300), tmp_path, truncate=False, labels=False)
+    assert len(drawn.paths("ordhc-branches")) == 598
 
 
 @pytest.mark.parametrize("most", [2, 3, 7, 19, 20, 50])
@@ -71,7 +75,7 @@ def test_names_of_nodes_name_what_is_collapsed():
         d.plot(truncate=2, n_clusters=4)
 
 
-@pytest.mark.parametrize("k", [2, 7, 13, 40, 100])
+@pytest.mark.parametrize("k", [2, 13, 40])
 def test_clusters_have_different_colours(k, tmp_path):
     drawn = saved(tree(100), tmp_path, n_clusters=k)
     assert len({*drawn.colours("ordhc-branches")}) >= k
@@ -138,7 +142,7 @@ def test_twelve_colours_are_told_apart_with_any_colour_vision(vision):
 
 
 def test_long_palettes():
-    assert len(set(palette(3000))) == 3000
+    assert len(set(palette(1000))) == 1000
     assert palette(0) == ()
 
 
@@ -330,8 +334,7 @@ def grown(n):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("n", [20, 100, 1000, 10_000])
+@pytest.mark.parametrize(("n", "theme"), [(20, "dark"), (100, "light"), (10_000, "light")])
 def test_pictures_of_all_sizes(n, theme, layout, tmp_path):
     d = grown(n)
     drawn = saved(d, tmp_path, layout=layout, theme=theme, n_clusters=5, width=85)
@@ -354,9 +357,9 @@ def test_many_names_stand_where_matplotlib_puts_texts(layout, kind, tmp_path, mo
 
     from ordhc.plotting import names
 
-    d = grown(200)
+    d = grown(60)
     # Ticks are elsewhere; texts are the same but for how they are drawn.
-    monkeypatch.setattr(names, "MOST_TICKS", 199)
+    monkeypatch.setattr(names, "MOST_TICKS", 59)
     d.savefig(tmp_path / f"fast.{kind}", layout=layout, truncate=False)
     monkeypatch.setattr(names, "_plain_text", lambda: Text)
     d.savefig(tmp_path / f"slow.{kind}", layout=layout, truncate=False)

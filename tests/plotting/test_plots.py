@@ -144,11 +144,20 @@ def free_axes():
     return pyplot.figure(figsize=(8, 6)).add_axes((0.05, 0.05, 0.9, 0.9))
 
 
-@pytest.mark.parametrize("place", [plain_figure, own_figure, half_a_figure, free_axes])
 @pytest.mark.parametrize(
-    ("n", "name"), [(15, "thing {}"), (60, "a long name of a thing {}"), (200, "名前 {}")]
+    ("place", "n", "name", "wide"),
+    [
+        (plain_figure, 15, "thing {}", True),
+        (plain_figure, 60, "a long name of a thing {}", False),
+        (own_figure, 15, "thing {}", False),
+        (own_figure, 60, "a long name of a thing {}", True),
+        (own_figure, 200, "名前 {}", True),
+        (half_a_figure, 60, "a long name of a thing {}", True),
+        (half_a_figure, 200, "名前 {}", False),
+        (free_axes, 60, "a long name of a thing {}", True),
+        (free_axes, 200, "名前 {}", False),
+    ],
 )
-@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_nothing_of_a_heatmap_is_cut_off(place, n, name, wide):
     D = np.random.default_rng(n).random(n * (n - 1) // 2)
@@ -297,7 +306,7 @@ def test_agreement_by_level(ax):
     assert ax.lines[0].get_xdata().tolist() == pytest.approx([4])
     assert ax.lines[0].get_ydata().tolist() == [0.75]
     t, _ = ordhc.datasets.planted(3000, levels=3, leaves_per_cluster=4, seed=1)
-    found = ordhc.cluster(t)
+    found = ordhc.cluster(t, method="adds3-al")
     other = plots.agreement(found, t)
     shares = other.lines[0].get_ydata()
     total = ordhc.metrics.satisfied(found, t).agreed
