@@ -270,7 +270,7 @@ def test_the_table(tmp_path):
             session._contents._n_committed = 0
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("s") / "a.ordhc"
@@ -328,7 +328,7 @@ def test_two_hundred_people_on_threads(tmp_path):
 
     def live(who, session):
         try:
-            for _ in range(8):
+            for _ in range(4):
                 questions = session.ask(who=who)
                 if not len(questions):
                     assert session.done

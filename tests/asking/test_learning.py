@@ -49,8 +49,8 @@ def test_nodes_of_many_children(kind):
         assert same(ordhc.learn(truth, truth.n_leaves, **by_settings(**kind)), truth)
 
 
-@settings(deadline=None, max_examples=30)
-@given(n=st.integers(3, 25), seed=st.integers(0, 100), data=st.data())
+@settings(deadline=None, max_examples=20)
+@given(n=st.integers(3, 16), seed=st.integers(0, 100), data=st.data())
 def test_answers_in_any_order_and_any_part(n, seed, data):
     truth = random_tree(n, seed, "uniform")
     oracle = oracles.from_tree(truth)
@@ -213,8 +213,8 @@ def test_learning_without_leaves_or_an_oracle():
 # --- pairs -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=30)
-@given(n=st.integers(1, 40), seed=st.integers(0, 1000), batch=st.integers(1, 7))
+@settings(deadline=None, max_examples=20)
+@given(n=st.integers(1, 24), seed=st.integers(0, 1000), batch=st.integers(1, 7))
 def test_linkages_from_pairs(n, seed, batch):
     S = np.random.default_rng(seed).random((n, n))
     S = S + S.T

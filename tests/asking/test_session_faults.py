@@ -223,7 +223,7 @@ def seen(path):
 
 
 def test_flipped_bits(memory_path):
-    """500 files with a bit flipped: equal, or an error that says what to do; what is salvaged was there."""
+    """250 files with a bit flipped: equal, or an error that says what to do; what is salvaged was there."""
     made(memory_path / "a")
     assert not (memory_path / "a-wal").exists()
     data = (memory_path / "a").read_bytes()
@@ -233,7 +233,7 @@ def test_flipped_bits(memory_path):
     chance = random.Random(1)
     used = [at for at in range(len(data)) if data[at] or at % 64 == 0]
     n_errors = n_salvaged = 0
-    for number in range(int(os.environ.get("ORDHC_FLIPS", "500"))):
+    for number in range(int(os.environ.get("ORDHC_FLIPS", "250"))):
         at = chance.choice(used) if number % 3 else chance.randrange(len(data))
         flipped = bytearray(data)
         flipped[at] ^= 1 << chance.randrange(8)
@@ -269,5 +269,5 @@ def test_flipped_bits(memory_path):
                 n_salvaged += 1
         else:
             assert found == want, at
-    assert n_errors > 100
-    assert n_salvaged > 10
+    assert n_errors > 50
+    assert n_salvaged > 5

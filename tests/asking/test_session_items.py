@@ -363,7 +363,7 @@ def learners_trees():
 acts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99)), max_size=25)
 
 
-@pytest.mark.parametrize("kind", [*PLACING, {"method": "uncertain", "budget": 40}], ids=str)
+@pytest.mark.parametrize("kind", [*PLACING, {"method": "uncertain", "budget": 20}], ids=str)
 @given(n=st.integers(1, 6), acts=acts)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_a_replay_has_the_same_state(tmp_path_factory, learners_trees, kind, n, acts):

@@ -16,6 +16,7 @@ from ordhc.asking.salvage import salvage
 from ordhc.cli import group
 from ordhc.comparison.rows import changed
 from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
+from support.few_rounds import with_few_sweeps
 from support.processes import run
 
 NAMES = [f"thing {k}" for k in range(9)]
@@ -127,7 +128,7 @@ def test_medians_and_places_are_those_written_out(rows):
 
 
 @functools.cache
-def chosen(seed=0, n=24, budget=350):
+def chosen(seed=0, n=24, budget=250):
     """Answers to questions that a learner chose, of people who are right 85 % of the time."""
     groups = [
         ",".join(f"({6 * g + 3 * h},{6 * g + 3 * h + 1},{6 * g + 3 * h + 2})" for h in range(2))
@@ -163,18 +164,22 @@ def test_the_column_of_samplers_is_read_by_every_way(tmp_path, word, adaptive):
     assert ordhc.read_answers(path, "odd-one-out").adaptive is adaptive
 
 
-def test_the_default_is_right_where_a_learner_chose_and_others_warn():
+@pytest.mark.filterwarnings("ignore:the chains have not mixed")
+def test_the_default_is_right_where_a_learner_chose_and_others_warn(monkeypatch):
     data = chosen()
     tree = ordhc.cluster(data)
     assert tree.settings["method"] == "posterior-al"
     assert ordhc.metrics.ari(tree.cut(4), np.repeat(np.arange(4), 6)) == 1
     with pytest.warns(OrdhcWarning, match="posterior-al"):
         ordhc.cluster(data, method="adds3-al")
+    with_few_sweeps(monkeypatch)
     # AddS is as biased if nobody says that a learner chose the questions, but is not the default.
     assert ordhc.cluster(changed(data, adaptive=False)).settings["method"] == "posterior-al"
 
 
-def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():
+@pytest.mark.filterwarnings("ignore:the chains have not mixed")
+def test_select_scores_on_what_is_held_out_and_prefers_the_posterior(monkeypatch):
+    with_few_sweeps(monkeypatch)
     data = chosen()
     apart, _ = ordhc.datasets.planted(200, levels=2, leaves_per_cluster=6, seed=1)
     methods = ["adds3-al", "posterior-al"]

@@ -226,7 +226,7 @@ def test_assumptions_are_told():
     [
         ({"method": "quick"}, "treats all answers as right: use the method robust with noise='persistent'"),
         ({"method": "majority", "p": 0.8}, "asks the same questions again, and the oracle repeats"),
-        ({"method": "robust-paper", "p": 0.8}, "asks the same questions again"),
+        ({"method": "robust-paper", "p": 0.95}, "asks the same questions again"),
         ({"repeat": 3}, "asks the same questions again"),
         ({"method": "quick", "repeat": 3}, "asks the same questions again"),
     ],

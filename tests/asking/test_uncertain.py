@@ -42,7 +42,7 @@ def test_it_depends_on_settings_answers_and_seed_only():
     labels = levels(2, 4)
 
     def run(seed):
-        learner = ordhc.Learner(len(labels), "uncertain", budget=60, seed=seed)
+        learner = ordhc.Learner(len(labels), "uncertain", budget=35, seed=seed)
         oracle, asked = people(labels), []
         while not learner.done:
             questions = learner.ask(7)
@@ -58,7 +58,7 @@ def test_it_depends_on_settings_answers_and_seed_only():
 
 def crowd_learns(seed, is_known):
     """AARI of what people are asked one after the other, two of three of whom answer by chance."""
-    labels = levels(2, 4, seed)
+    labels = levels(2, 3, seed)
     rng, knows = np.random.default_rng(seed), people(labels, 3.0, seed)
     learner = ordhc.Learner(len(labels), "uncertain", budget=8 * len(labels), seed=seed)
     while not learner.done:
@@ -93,7 +93,8 @@ def test_people_are_checked():
         quick.tell(quick.ask(1).ids, [0], who="ann")
 
 
-def test_sessions_learn_how_reliable_people_are(tmp_path):
+def test_sessions_learn_how_reliable_people_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("ordhc.clustering.sampling._SWEEPS", (60, 60))
     labels = levels(2, 3)
     n, rng, knows = len(labels), np.random.default_rng(1), people(labels, 4.0)
     rows = np.array([rng.permutation(n)[:3] for _ in range(6 * n)])
@@ -141,7 +142,7 @@ def test_sessions_go_on_where_they_were(tmp_path, settings):
     path = tmp_path / "a"
     # Those who know what the learner asks get something else, whose answers the learner takes, too.
     settings = {"fill": {"random": 1}, **settings}
-    with ordhc.Session(path, NAMES, method="uncertain", budget=60, **settings) as session:
+    with ordhc.Session(path, NAMES, method="uncertain", budget=42, **settings) as session:
         for round_ in range(6):
             answer(session, 3, who="ann")
             with ordhc.Session(path) as again:
@@ -166,9 +167,9 @@ def test_sessions_go_on_where_they_were(tmp_path, settings):
 
 
 def test_many_people_get_different_questions(tmp_path):
-    oracle = oracles.from_tree(random_tree(20, 1))
+    oracle = oracles.from_tree(random_tree(14, 1))
     crowd = [f"person {k}" for k in range(60)]
-    with ordhc.Session(tmp_path / "a", n_leaves=20, method="uncertain", budget=300, repeat=2) as session:
+    with ordhc.Session(tmp_path / "a", n_leaves=14, method="uncertain", budget=180, repeat=2) as session:
         asked = {who: session.ask(who=who) for who in crowd}
         assert [len(questions) for questions in asked.values()] == [1] * 60
         keys = Counter(tuple(sorted(q.rows[0].tolist())) for q in asked.values())

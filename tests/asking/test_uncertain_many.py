@@ -27,7 +27,7 @@ def test_answers_that_are_right_give_the_tree():
     truth = ordhc.datasets.random_tree(N, shape="uniform", seed=1)
     learner, oracle = ordhc.Learner(N, "uncertain", budget=12 * N, seed=4), oracles.from_tree(truth)
     while not learner.done:
-        questions = learner.ask(5)
+        questions = learner.ask(20)
         learner.tell(questions.ids, oracle(questions.rows))
     assert ordhc.metrics.triplet_distance(learner.tree(), truth) < 0.01
 
@@ -138,7 +138,7 @@ def test_progress_is_told_and_an_exception_in_it_ends_the_call(tmp_path):
 
 @pytest.mark.parametrize("call", ["ask", "tree"])
 def test_ctrl_c_ends_a_call(call):
-    n = 5000
+    n = 2000
     learner = ordhc.Learner(n, "uncertain", budget=10**7)
     oracle = noisy(n)
     for _ in range(10):

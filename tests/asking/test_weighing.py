@@ -60,14 +60,14 @@ def test_the_same_p_for_all_changes_nothing(kind, p):
 def test_mixed_crowds_keep_the_promise():
     accuracies = np.array([0.6] * 5 + [0.95] * 3 + [0.25] * 2)
     claims = np.maximum(accuracies, 0.5)
-    found = [learned(12, seed, accuracies, claims, delta=0.2) for seed in range(100)]
-    # 20 of 100 are allowed; much less is what happens, as what is assumed is the worst.
-    assert sum(not is_right for _, is_right in found) <= 8
+    found = [learned(12, seed, accuracies, claims, delta=0.2) for seed in range(50)]
+    # 10 of 50 are allowed; much less is what happens, as what is assumed is the worst.
+    assert sum(not is_right for _, is_right in found) <= 4
     # Those who are trusted too much break it: the test can fail.
-    lies = [learned(12, seed, accuracies, np.full(10, 0.95), delta=0.2) for seed in range(100)]
-    assert sum(not is_right for _, is_right in lies) > 40
+    lies = [learned(12, seed, accuracies, np.full(10, 0.95), delta=0.2) for seed in range(50)]
+    assert sum(not is_right for _, is_right in lies) > 20
     # To know who is right how often saves questions.
-    mean = [learned(12, seed, accuracies, np.full(10, accuracies.mean()), delta=0.2) for seed in range(100)]
+    mean = [learned(12, seed, accuracies, np.full(10, accuracies.mean()), delta=0.2) for seed in range(50)]
     assert sum(n for n, _ in found) < 0.7 * sum(n for n, _ in mean)
 
 

@@ -24,6 +24,7 @@ from ordhc.testing import (
     strategies,
 )
 from ordhc.testing.preferences import COMPARISON_LINKAGE_CHECKS, ComparisonLinkage
+from support.few_rounds import with_few_sweeps
 from support.processes import printed
 
 BUILTIN = [row for row in ordhc.plugins.list_plugins() if row.plugin == "ordhc"]
@@ -38,7 +39,8 @@ def of_kind(kind):
 
 
 @pytest.mark.parametrize("name", of_kind("linkage"))
-def test_builtin_linkages(name):
+def test_builtin_linkages(name, monkeypatch):
+    with_few_sweeps(monkeypatch)
     check_linkage(name)
 
 

@@ -6,6 +6,7 @@ import ordhc
 from ordhc.errors import InputError
 from ordhc.specs import MethodSpec
 from ordhc.testing import METHOD_CHECKS, check_method
+from support.few_rounds import with_few_sweeps
 
 BUILTIN = [row.name for row in ordhc.plugins.list_plugins() if (row.kind, row.plugin) == ("method", "ordhc")]
 
@@ -62,7 +63,8 @@ def ordhc_linkages():
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_builtin_methods(name):
+def test_builtin_methods(name, monkeypatch):
+    with_few_sweeps(monkeypatch)
     check_method(name)
 
 

@@ -207,7 +207,7 @@ class Posterior:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+        >>> t, _ = ordhc.datasets.planted(500, levels=2, leaves_per_cluster=3, seed=1)
         >>> p = ordhc.posterior(t)
         >>> 0.5 < p.expected.low <= p.expected.accuracy <= p.expected.high <= 1
         True
@@ -531,10 +531,10 @@ def posterior(
     Examples
     --------
     >>> import ordhc
-    >>> t, labels = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8, sigma=0.05)
+    >>> t, labels = ordhc.datasets.planted(800, levels=2, leaves_per_cluster=4, sigma=0.05)
     >>> p = ordhc.posterior(t)
     >>> p.tree.n_leaves, len(p.trees), ordhc.score(p.tree, labels, metric="aari") > 0.9
-    (32, 200, True)
+    (16, 200, True)
     """
     progress = _checks.callback("progress", progress)
     if isinstance(data, Triplets | Quadruplets):

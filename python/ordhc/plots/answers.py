@@ -57,7 +57,7 @@ def agreement(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> t, _ = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=3, seed=1)
     >>> ax = ordhc.plots.agreement(ordhc.cluster(t), t)
     >>> ax.get_xlabel()
     'leaves of the cluster that decides'
@@ -165,7 +165,7 @@ def learning_curve(
     Examples
     --------
     >>> import ordhc
-    >>> t, _ = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=6, seed=1)
+    >>> t, _ = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=3, seed=1)
     >>> ax = ordhc.plots.learning_curve(t, ["adds3-al", "mulk3-al"], folds=2)
     >>> [line.get_label() for line in ax.lines[:2]]
     ['adds3-al', 'mulk3-al']

@@ -173,7 +173,7 @@ class Structure:
         Examples
         --------
         >>> import ordhc
-        >>> t, _ = ordhc.datasets.planted(800, levels=2, leaves_per_cluster=4, seed=1)
+        >>> t, _ = ordhc.datasets.planted(300, levels=2, leaves_per_cluster=3, seed=1)
         >>> ax = ordhc.structure(t, folds=2).plot(support=False)
         """
         return self.tree.plot(ax, **{"marked": [each.label for each in self.misfits], **options})  # type: ignore[arg-type]
