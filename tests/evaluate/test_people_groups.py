@@ -21,6 +21,8 @@ TREE = 3.0 * sum((LABELS[:, None] // step == LABELS // step).astype(float) for s
 SHUFFLED = np.random.default_rng(0).permutation(N)
 OTHER = TREE[np.ix_(SHUFFLED, SHUFFLED)]
 QUICK = {"max_trees": 2, "folds": 2}
+# Short chains may not mix, and find groups nevertheless.
+pytestmark = pytest.mark.filterwarnings("ignore:the chains have not mixed")
 
 
 def answers_of_people(trees, each=40, seed=1, noise=0.0, kind="triplet"):

@@ -52,7 +52,7 @@ def counted(others, m, seeds=4):
 
 def test_who_answers_by_another_tree_does_not_look_random():
     for others in ("own", "shared"):
-        most, rest = counted(others, 60)
+        most, rest = counted(others, 60, 6)
         assert most["as others"] >= 0.95 * most.total()
         assert rest["looks random"] + rest["unlike others"] <= 1
         # Another caterpillar may be like the first one.
