@@ -10,7 +10,7 @@
 //!
 //! `widest!` is for the loops in which linkage spends its time. With AVX2 only, average, complete, weighted and Ward's
 //! linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one thread). For other
-//! loops, AVX-512 would add 120 kilobytes to the extension, and nobody has measured that it saves time.
+//! loops, AVX-512 would add 120 kilobytes to the extension, and no measurement shows that it saves time.
 
 /// Runs a block of code with the vector instructions of AVX2, if the processor has them. The block is compiled several
 /// times, for different instructions. A `return` inside returns from the block only.

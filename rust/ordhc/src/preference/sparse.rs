@@ -10,9 +10,9 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// What a list stores of an answer: its weight, or a byte for the sign of an answer without weight.
+/// The number that a list stores for an answer: its weight, or 1 or -1 for an answer without weight.
 pub(super) trait Value: Copy + Default + Send + Sync + Into<f64> + 'static {
-    /// What a table stores of the sum of such values.
+    /// The number type of sums of these values in a table.
     type Sum: Wide;
     fn of(weight: f64) -> Self;
 }
