@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ordhc.clustering.expected import Predicted
     from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]
-
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _UNDECIDED = 9

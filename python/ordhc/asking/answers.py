@@ -12,8 +12,6 @@ from ordhc import _checks, _ordhc
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import warn
 
-__all__ = ["comparisons_of", "estimate_p"]
-
 
 def comparisons_of(
     rows: NDArray[Any],

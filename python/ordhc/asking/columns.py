@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ordhc.asking.events import LEAF, NO_ANSWER, REF
 
-__all__ = ["Columns", "from_rows"]
-
 Ints = NDArray[np.int64]
 
 

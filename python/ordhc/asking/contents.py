@@ -36,8 +36,6 @@ from ordhc.asking.session_learner import uses_any_answer
 from ordhc.asking.store import Store, damaged
 from ordhc.errors import InputError
 
-__all__ = ["Contents", "Leases"]
-
 _SNAPSHOT_EVENTS = 1000
 #: The number of snapshots that are kept, besides the snapshot before the first event.
 _N_SNAPSHOTS = 4

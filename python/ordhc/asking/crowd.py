@@ -30,8 +30,6 @@ from ordhc.asking.log import History, Key, Log, key_of
 from ordhc.asking.methods import Uncertain
 from ordhc.asking.questions import Questions
 
-__all__ = ["Crowd"]
-
 Row = tuple[int, ...]
 #: For each question its number, its leaves, and how it was chosen (a value of `SAMPLERS`).
 Found = list[tuple[int, Row, int]]

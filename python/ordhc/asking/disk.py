@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ordhc.io.paths import brief
 
-__all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
-
 #: Maximum number of events that are written but perhaps not on the disk. A power cut can lose these events.
 #: After a restart of the machine, `GAP` question numbers are skipped, so that no number is used twice.
 GAP = 2048

@@ -11,35 +11,6 @@ from numpy.typing import NDArray
 
 from ordhc.errors import InputError
 
-__all__ = [
-    "ADDED",
-    "ANSWER",
-    "ASKED",
-    "GOLD",
-    "GONE",
-    "HELDOUT",
-    "IMPORT",
-    "KNOWN",
-    "LOST",
-    "PARALLEL",
-    "PASSED",
-    "QUESTIONS",
-    "RANDOM",
-    "REPEAT",
-    "RETIRED",
-    "SAMPLERS",
-    "UNDO",
-    "USE",
-    "BrokenError",
-    "Event",
-    "are_questions",
-    "check_questions",
-    "as_rows",
-    "pack",
-    "packed",
-    "sums_of",
-]
-
 #: The learner asked `who` a question. The number of the event is also that of the question. If several
 #: questions were requested together, `ref` of the first event is the number of these questions. An event
 #: without leaves means that the learner had no question.

@@ -11,8 +11,6 @@ from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SA
 from ordhc.asking.log import History, Key, Log, key_of
 from ordhc.errors import InputError
 
-__all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
-
 #: The default share of the questions from each sampler, which is a way to choose a question.
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 

@@ -12,21 +12,6 @@ from ordhc.asking.events import check_questions
 from ordhc.asking.methods import BY_PERSON, Method
 from ordhc.errors import InputError
 
-__all__ = [
-    "DOES_NOT_WEIGH",
-    "Told",
-    "checked_answers",
-    "checked_ids",
-    "checked_p",
-    "checked_people",
-    "checked_probabilities",
-    "checked_rows",
-    "checked_told",
-    "checked_who",
-    "numbers_of_people",
-]
-
-
 DOES_NOT_WEIGH = (
     "p= of answers needs a learner that weighs answers: the method 'robust' with its own p below 1, and "
     "without repeat="

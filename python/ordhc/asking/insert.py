@@ -17,8 +17,6 @@ from ordhc.errors import InputError
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["insert"]
-
 
 @shows_progress("asking")
 def insert(

@@ -8,8 +8,6 @@ from ordhc.asking.contents import Contents
 from ordhc.asking.events import ADDED, RETIRED
 from ordhc.errors import InputError
 
-__all__ = ["Item", "checked_items", "items_of"]
-
 
 @dataclass(frozen=True)
 class Item:

@@ -23,8 +23,6 @@ from ordhc.asking.start import start_tree, supported_tree
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Learner", "Place", "mistake_about", "places_of"]
-
 
 @dataclass(frozen=True)
 class Place:

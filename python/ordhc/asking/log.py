@@ -34,8 +34,6 @@ from ordhc.asking.events import (
     checksums,
 )
 
-__all__ = ["History", "Key", "Log", "key_of"]
-
 Key = tuple[int, ...]
 
 _IS_QUESTION = np.zeros(RETIRED + 1, dtype=np.bool_)

@@ -29,8 +29,6 @@ from ordhc.tree.dendrogram import Dendrogram
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-__all__ = ["learn", "learn_async", "learner_for"]
-
 #: Seconds between two checks of a session while other people have all of its questions.
 _POLL = 0.5
 

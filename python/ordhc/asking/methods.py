@@ -14,27 +14,6 @@ from ordhc.asking.prior import prior_tree
 from ordhc.asking.questions import checked_among
 from ordhc.errors import InputError
 
-__all__ = [
-    "ASSUMPTIONS",
-    "BY_PERSON",
-    "NOISES",
-    "QUESTIONS",
-    "SCHEDULES",
-    "Complete",
-    "FourKActive",
-    "Insertion",
-    "Common",
-    "Majority",
-    "Method",
-    "OfPairs",
-    "Quick",
-    "Revise",
-    "Robust",
-    "RobustPaper",
-    "Single",
-    "Uncertain",
-]
-
 #: The name in the Rust crate of each `schedule` of `Insertion`.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 #: The answers to a repeated question: independent, or always the same.

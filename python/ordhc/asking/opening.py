@@ -21,8 +21,6 @@ from ordhc.errors import InputError
 from ordhc.io.paths import brief
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Given", "opened"]
-
 _DEFAULTS = {"repeat": 1, "seed": 0, "fill": DEFAULT_FILL, "distinct": True}
 
 

@@ -14,20 +14,6 @@ from ordhc import _checks
 from ordhc.asking.methods import NOISES, Majority, Method, Robust, RobustPaper
 from ordhc.errors import InputError
 
-__all__ = [
-    "Answering",
-    "Oracle",
-    "advised",
-    "checked_answers",
-    "checked_questions",
-    "one_for_each",
-    "errors_of",
-    "known_to",
-    "settled",
-    "then",
-]
-
-
 Oracle = Callable[[NDArray[Any]], Any]
 
 #: The assumed `p` of an oracle that errs and does not know how often. If the oracle errs less often, the

@@ -5,17 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "PRIOR",
-    "Person",
-    "agreements",
-    "as_questions",
-    "dawid_skene",
-    "interval",
-    "numbered",
-    "weights_of",
-]
-
 #: The parameters of the Beta prior of a person's reliability; its mean is 2/3.
 PRIOR = (2.0, 1.0)
 _ROUNDS, _CLOSE = 200, 1e-6

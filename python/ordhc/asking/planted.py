@@ -12,8 +12,6 @@ from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 
-__all__ = ["checked_model", "planted"]
-
 
 @shows_progress("simulating")
 def planted(

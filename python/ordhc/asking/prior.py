@@ -12,8 +12,6 @@ from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
-__all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "read_prior"]
-
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
     """Return the prior with the learner's leaf numbers; leaves are matched by name if both have names."""

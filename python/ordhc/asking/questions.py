@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.asking.events import check_questions
 
-__all__ = ["Questions", "checked_among"]
-
 
 @dataclass(frozen=True, eq=False)
 class Questions:

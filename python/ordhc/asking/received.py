@@ -14,8 +14,6 @@ from ordhc.asking.supported import contracted
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["check_supported", "tell_and_record", "tree_of"]
-
 #: The questions and answers that each learner received from `tell_and_record`, batch by batch.
 _received: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
 

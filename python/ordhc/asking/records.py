@@ -11,8 +11,6 @@ from typing import Any
 
 from ordhc._progress import Progress
 
-__all__ = ["records"]
-
 #: The first byte of a leaf page of a table's B-tree; leaf pages contain the rows.
 _LEAF = 0x0D
 #: The number of bytes of an integer, by its serial type: SQLite's number for the type and size of a value.

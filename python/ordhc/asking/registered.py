@@ -6,8 +6,6 @@ from ordhc.asking.oracle import Answering, Oracle
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins import registry
 
-__all__ = ["named"]
-
 
 def named(name: str, source: Any = None, **parameters: Any) -> Oracle:
     """Return the registered oracle of this name, which answers from `source`.

@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["UNLIMITED", "Status", "remaining", "remaining_in_words"]
-
 #: The budget that means "no limit".
 UNLIMITED = 2**53
 

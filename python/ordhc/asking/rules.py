@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ordhc import _checks
 
-__all__ = ["Figures", "Rules", "checked_rules", "from_json", "medians", "reasons_of", "same_sides", "to_json"]
-
 #: Minimum number of answers of a person for the rules `seconds`, `same_side` and `below_chance`.
 FEWEST = 8
 

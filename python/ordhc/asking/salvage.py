@@ -35,8 +35,6 @@ from ordhc.asking.store import (
 from ordhc.asking.watch import Watch
 from ordhc.errors import InputError
 
-__all__ = ["Salvaged", "salvage"]
-
 Row = tuple[Any, ...]
 
 _CHUNK = 4096

@@ -45,8 +45,6 @@ from ordhc.errors import InputError
 from ordhc.io.paths import checked_path
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Session"]
-
 Row = tuple[int, ...]
 
 

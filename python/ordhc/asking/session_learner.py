@@ -15,8 +15,6 @@ from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["new_learner", "uses_any_answer"]
-
 
 def uses_any_answer(method: Method) -> bool:
     """Return True if the learner can use answers to questions that it has not asked.

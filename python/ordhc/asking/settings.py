@@ -25,17 +25,6 @@ from ordhc.asking.methods import (
 from ordhc.asking.prior import kept_prior
 from ordhc.errors import InputError
 
-__all__ = [
-    "METHODS",
-    "OF_LEARNERS",
-    "SETTINGS",
-    "arguments",
-    "as_method",
-    "from_settings",
-    "kept_settings",
-    "named",
-]
-
 #: The settings that all learners have.
 OF_LEARNERS = ("repeat", "budget", "limit", "seed", "start")
 _CLASSES: dict[str, type[Method]] = {

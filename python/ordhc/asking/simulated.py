@@ -12,8 +12,6 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, from_engine
 
-__all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
-
 _SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
 _CHUNK = 1 << 22
 

@@ -18,8 +18,6 @@ from ordhc.similarities.vectors import as_vectors, normalized
 from ordhc.tree.convert import as_dendrogram, index_names
 from ordhc.tree.dendrogram import engine_tree
 
-__all__ = ["from_similarity", "from_tree", "from_vectors", "odd_one_out", "person", "recorded"]
-
 
 def odd_one_out(together: NDArray[np.float64]) -> NDArray[np.int8]:
     """Return for each question the position of the leaf that is not in the closest pair; -1 for ties.

@@ -14,8 +14,6 @@ from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
-__all__ = ["start_tree", "supported_tree"]
-
 #: The length of the shortest edge that can be divided, as a share of the longest edge. Shorter edges are no
 #: larger than rounding errors.
 _SMALLEST = 1e-9

@@ -26,21 +26,6 @@ from ordhc.asking.watch import Watch
 from ordhc.errors import InputError
 from ordhc.io.paths import brief
 
-__all__ = [
-    "EARLIER",
-    "FORMAT",
-    "KEYS",
-    "Earlier",
-    "Store",
-    "checked_settings",
-    "copied",
-    "create",
-    "damaged",
-    "foreign_schema",
-    "setting_rows",
-    "sum_of",
-]
-
 FORMAT = 2
 _COLUMNS = ("a", "b", "c", "d")
 Kept = dict[str, Any]

@@ -11,8 +11,6 @@ from ordhc.comparison.comparisons import Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram, lca_nodes, without_nodes
 
-__all__ = ["contracted", "supported"]
-
 _LISTED = 10
 
 

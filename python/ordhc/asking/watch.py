@@ -4,8 +4,6 @@ import sqlite3
 from collections.abc import Iterator
 from math import inf
 
-__all__ = ["Watch"]
-
 #: The number of steps of SQLite's virtual machine between two checks; about a millisecond.
 _STEPS = 10_000
 #: The maximum number of steps to open a file is `_AT_LEAST` plus `_PER_BYTE` for each byte. Measured: 370

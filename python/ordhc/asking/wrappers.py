@@ -33,8 +33,6 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["Counting", "Recording", "as_oracle", "majority", "noisy", "workers"]
-
 
 def noisy(
     oracle: Any, p: float, *, wrong: str = "random", noise: str = "independent", seed: int = 0

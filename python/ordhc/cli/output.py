@@ -265,7 +265,7 @@ def _print_bootstrap(found: dict[str, Any]) -> None:
         if score["estimate"] is not None:
             say(f"  {LABELS[name]}: {score['estimate']:,.4g}{ends}, chance {chance:.4f}")
     if found["ceiling"] is not None:
-        from ordhc.evaluate.select import NoiseCeiling
+        from ordhc.evaluate.ceiling import NoiseCeiling
 
         say(f"  of repeated questions: noise ceiling {NoiseCeiling(**found['ceiling'])}")
 

@@ -11,8 +11,6 @@ from ordhc.comparison.choices import Choices, Kind
 from ordhc.comparison.comparisons import Comparisons
 from ordhc.comparison.units import numbered_rows
 
-__all__ = ["AnswerCeiling", "answer_ceilings"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

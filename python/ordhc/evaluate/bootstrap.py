@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap", "units_to_draw"]
-
 LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers predicted",

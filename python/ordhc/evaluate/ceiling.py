@@ -14,9 +14,6 @@ from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.comparison.rows import changed
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
-__all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceiling", "satisfied_share"]
-
-
 #: Number of random orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
 #: Smallest number of repeated answers for a noise ceiling; with fewer, its standard error can exceed .05.

@@ -18,8 +18,6 @@ from ordhc.clustering.plan import Plan
 from ordhc.similarities.vectors import Vectors
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
-__all__ = ["SCALES", "resampled_features", "unbiased"]
-
 #: The sizes of resamples, as shares of the number of coordinates; the same as in pvclust.
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
 

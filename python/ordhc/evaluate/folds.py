@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, share_about
 
-__all__ = ["Result", "Score", "Sums", "chosen_within", "difference", "left_out", "score"]
-
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,6 @@ from ordhc.io.scan import Scan
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-__all__ = ["ADAPTIVE", "comparisons_of"]
-
 #: The caution for answers to questions that a learner chose.
 ADAPTIVE = (
     "A learner chose the questions by earlier answers. The comparison shows how well models predict "

@@ -22,8 +22,6 @@ from ordhc.evaluate.trials import Folds, split
 from ordhc.metrics.answers import right_answers
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
-__all__ = ["Answers", "HeldOut", "held_out", "scored"]
-
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

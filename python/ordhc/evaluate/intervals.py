@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FEWEST_UNITS", "about", "of_units", "ratio_of_sums", "share_about", "student", "wilson"]
-
 #: The normal quantile of a 95% interval.
 Z = 1.959964
 #: Smallest number of units (such as people or questions) that gives an interval.

@@ -15,17 +15,6 @@ from numpy.typing import NDArray
 from ordhc import _ordhc
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
-__all__ = [
-    "JUDGED",
-    "Block",
-    "LeftOut",
-    "Parts",
-    "Scores",
-    "bits_left_out",
-    "interval_left_out",
-    "sums_of_part",
-]
-
 #: Maximum number of resamples whose trees are scored on left-out answers; enough for a standard error.
 JUDGED = 50
 #: Variance of the mean score of all trees, as a share of the variance of the score of one tree. Measured by

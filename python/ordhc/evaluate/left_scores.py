@@ -22,8 +22,6 @@ from ordhc.io.spill import Spill
 from ordhc.metrics.answers import right_answers
 from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
-__all__ = ["LeftOutScores"]
-
 #: Maximum number of trees times comparisons for the score "answers", and minimum number of trees.
 _MOST_PREDICTED, _FEWEST = 10_000_000, 10
 

@@ -8,8 +8,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["METHODS", "NOISES", "SCORES", "Floats", "Table", "crossing", "measured", "not_falling"]
-
 NOISES = ("close", "constant", "lengths")
 SCORES = ("aari", "heldout")
 #: The methods, and how the questions of each are selected.

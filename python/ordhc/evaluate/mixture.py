@@ -17,16 +17,6 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, count_answers
 from ordhc.errors import OrdhcWarning
 
-__all__ = [
-    "STARTS_OF_ALL",
-    "People",
-    "Memberships",
-    "answer_probabilities",
-    "fit_mixture",
-    "seconds_needed",
-    "weighted",
-]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

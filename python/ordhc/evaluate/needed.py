@@ -11,8 +11,6 @@ from ordhc._text import aligned
 from ordhc.errors import InputError, warn
 from ordhc.evaluate.measured import METHODS, NOISES, SCORES, Floats, Table, crossing, measured
 
-__all__ = ["StudyPlan", "Way", "plan"]
-
 #: Studies of up to this multiple of the largest simulated number of leaves are planned as if they had that
 #: number, with a warning.
 _BEYOND = 10

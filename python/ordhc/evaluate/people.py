@@ -11,8 +11,6 @@ from ordhc.evaluate.held_out import Answers, HeldOut
 from ordhc.evaluate.intervals import wilson
 from ordhc.evaluate.views import answers_needed, has_own_tree, shares_tree
 
-__all__ = ["Agreement", "Standing", "agreement_of", "standings"]
-
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ordhc.asking.session import Session
     from ordhc.io.scan import Scan
 
-__all__ = ["PeopleGroup", "PeopleGroups", "TreesScore", "people_groups"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

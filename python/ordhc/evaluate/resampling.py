@@ -27,8 +27,6 @@ from ordhc.io.spill import Spill
 from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
-__all__ = ["Resampling", "are_sums"]
-
 _Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
 #: The trees of n resamples, and their (n, 3) scores: revenue, satisfied, held out.
 Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]

@@ -34,8 +34,6 @@ from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
 from ordhc.plugins.registry import Named
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
 
-__all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
-
 #: Maximum number of parts that are stored for `ordhc.scan(..., resume=...)`, if several resamples are made in
 #: one pass over the files.
 _PARTS = 8

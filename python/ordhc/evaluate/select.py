@@ -34,16 +34,6 @@ from ordhc.plugins import registry
 from ordhc.plugins.names import Method
 from ordhc.plugins.registry import Named
 
-__all__ = [
-    "Candidate",
-    "NoiseCeiling",
-    "Selection",
-    "default_methods",
-    "noise_ceiling",
-    "select",
-]
-
-
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "adds3-al+lengths+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "adds4-al+lengths+spr", "4k-al")
 #: The methods that are compared by default, for each type of data and score. Methods of plugins are left out

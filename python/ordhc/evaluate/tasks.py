@@ -8,8 +8,6 @@ from ordhc._progress import Progress, part
 from ordhc._workers import Shared, run_tasks
 from ordhc.io.spill import Spill
 
-__all__ = ["results_of"]
-
 
 def results_of(
     function: Callable[..., Any],

@@ -31,8 +31,6 @@ from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram, engine_tree, lca_size
 
-__all__ = ["Folds", "bundled", "parts_of", "split", "together"]
-
 #: Maximum number of units (people or questions) whose scores are stored. The scores take about 170 bytes
 #: per method and unit. A variance over this number of units has a relative standard error of 1%.
 MOST_UNITS = 1 << 15

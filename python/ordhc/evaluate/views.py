@@ -13,8 +13,6 @@ from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.intervals import wilson
 from ordhc.tree.dendrogram import engine_tree
 
-__all__ = ["answers_needed", "has_own_tree", "shares_tree"]
-
 #: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
 #: Minimum number of answers per item: for answers of several comparisons, and for answers of one comparison.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from ordhc.comparison.choices import Kind, right_of
 from ordhc.evaluate.structure.words import Estimate
 
-__all__ = ["CoinFlips", "columns_of", "upper_tail"]
-
 Floats = NDArray[np.float64]
 
 #: Two possible answers are tied if, of the two, the likelier one has at most this probability.

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from ordhc.asking.session import Session
     from ordhc.io.scan import Scan
 
-__all__ = ["Structure", "StructureScore", "structure"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.luce import choice_logarithms
 
-__all__ = ["answer_loss", "minimised"]
-
 Floats = NDArray[np.float64]
 
 #: Number of past steps (with their changes of the gradient) from which L-BFGS approximates the curvature.

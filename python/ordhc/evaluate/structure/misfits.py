@@ -12,8 +12,6 @@ from ordhc.evaluate.structure.scored import Scored
 from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram, shape_of
 
-__all__ = ["Misfit", "common_clusters", "find_misfits", "incidences"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

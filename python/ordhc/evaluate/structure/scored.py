@@ -13,8 +13,6 @@ from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.trial import ADDITIVE, PARTS, POINTS, ULTRAMETRIC, Found, Trial
 from ordhc.evaluate.structure.words import Estimate
 
-__all__ = ["BOTH", "CHANCE", "WEIGHTED", "Scored", "scored"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from ordhc.comparison.choices import Choices, Kind
 from ordhc.evaluate.structure.fitting import answer_loss, minimised
 
-__all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss_of", "with_signs"]
-
 Floats = NDArray[np.float64]
 
 #: Candidate standard deviations of the normal priors: of the lengths of leaves, and of coordinates of points.

@@ -26,20 +26,6 @@ from ordhc.evaluate.trials import split
 from ordhc.similarities.similarity import similarity
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = [
-    "ADDITIVE",
-    "DIMENSIONS",
-    "EFFECTS",
-    "FLAT",
-    "PARTS",
-    "POINTS",
-    "ULTRAMETRIC",
-    "Found",
-    "Trial",
-    "named",
-    "seconds_needed",
-]
-
 Floats = NDArray[np.float64]
 Tables = list[Floats]
 

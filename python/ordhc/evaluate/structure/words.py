@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "Evidence", "Verdict", "verdict_of"]
-
 #: A structure describes answers nearly as well as the best structure if its gain in log loss is at least this
 #: share of the best structure's gain.
 NEARLY = 0.9
