@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -53,9 +53,30 @@ class Method(ABC):
     #: The reason why items of a session cannot be added or retired, with a remedy; None if they can.
     needs_all: ClassVar[str | None] = None
 
-    @abstractmethod
+    @property
+    def _kind(self) -> str:
+        """The name of the learner in the Rust crate."""
+        return self.name
+
     def _engine(self, common: Common) -> _ordhc.Learner:
         """Return a new Rust learner that asks each question once."""
+        # Rust requires all settings, so settings that the method lacks have arbitrary values.
+        settings: dict[str, Any] = {"delta": 0.05, "assume": "adversarial", "noise": "independent"}
+        settings |= {"parallel": 1, "schedule": "questions", "prior_strength": 20.0, "prior": None}
+        given = {name: getattr(self, name, None) for name in settings}
+        settings |= {name: value for name, value in given.items() if value is not None}
+        if settings["prior"] is not None:
+            settings["prior"] = prior_tree(settings["prior"], common.names, common.n_leaves)
+        return _ordhc.Learner(
+            self._kind,
+            common.n_leaves,
+            seed=common.seed,
+            p=self.right,
+            questions=common.budget,
+            repeat=common.repeat,
+            start=common.start,
+            **settings,
+        )
 
     def engine(self, common: Common) -> _ordhc.Learner:
         """Return a new Rust learner that asks each question `common.repeat` times."""
@@ -128,24 +149,6 @@ def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
     method._check("p", right)
 
 
-def _of_threes(
-    kind: str, common: Common, *, parallel: int | None = None, prior: Any = None, **settings: Any
-) -> _ordhc.Learner:
-    # Rust requires all settings, so settings that the method `kind` does not use have arbitrary values.
-    unused = {"p": 1.0, "delta": 0.05, "assume": "adversarial", "noise": "independent"}
-    return _ordhc.Learner(
-        kind,
-        common.n_leaves,
-        parallel or 1,
-        common.seed,
-        **{**unused, "schedule": "questions", "prior_strength": 20.0, **settings},
-        prior=prior,
-        questions=common.budget,
-        repeat=common.repeat,
-        start=common.start,
-    )
-
-
 @dataclass(frozen=True)
 class Insertion(Method):
     """Place one leaf after another by binary search; all answers are right.
@@ -187,9 +190,9 @@ class Insertion(Method):
         if self.exact and (self.schedule != "questions" or (self.parallel or 1) > 1):
             raise InputError("exact=True places one leaf after the other: leave out schedule= and parallel=")
 
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        kind = "exact" if self.exact else SCHEDULES[self.schedule]
-        return _of_threes(kind, common, parallel=self.parallel, schedule=self.schedule)
+    @property
+    def _kind(self) -> str:
+        return "exact" if self.exact else SCHEDULES[self.schedule]
 
 
 @dataclass(frozen=True)
@@ -211,9 +214,6 @@ class Quick(Method):
         "quick divides all items at the start; make a session with method='insertion', and "
         "start=session.tree() for new items, or session.tree().prune(item) without an old one"
     )
-
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes("quick", common)
 
 
 @dataclass(frozen=True)
@@ -276,18 +276,6 @@ class Robust(Method):
             )
         _check_search(self)
 
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes(
-            "robust",
-            common,
-            parallel=self.parallel,
-            p=self.right,
-            delta=self.delta,
-            assume=self.assume,
-            noise=self.noise or "independent",
-            schedule=self.schedule,
-        )
-
 
 @dataclass(frozen=True)
 class _WithGuarantee(Method):
@@ -300,9 +288,6 @@ class _WithGuarantee(Method):
     def __post_init__(self) -> None:
         _check_p(self)
         _check_delta(self)
-
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes(self.name, common, p=self.right, delta=self.delta)
 
 
 @dataclass(frozen=True)
@@ -407,19 +392,6 @@ class Revise(Method):
                 )
         _check_search(self)
 
-    def _engine(self, common: Common) -> _ordhc.Learner:
-        return _of_threes(
-            self.name,
-            common,
-            parallel=self.parallel,
-            prior=prior_tree(self.prior, common.names, common.n_leaves),
-            prior_strength=self.prior_strength,
-            p=self.right,
-            delta=self.delta,
-            noise=self.noise or "independent",
-            schedule=self.schedule,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Uncertain(Method):
@@ -485,7 +457,7 @@ class Uncertain(Method):
         if self.among is not None:
             return _ordhc.Learner.uncertain_among(n, seed, checked_among(self.among, n), **asked)
         if self.question == "odd":
-            return _of_threes(self.name, common)
+            return super()._engine(common)
         return _ordhc.Learner.uncertain_of_pairs(n, seed, self.question == "triplet", **asked)
 
 
@@ -557,3 +529,8 @@ class FourKActive(OfPairs):
         for name in ("n_landmarks", "n_references"):
             if (count := getattr(self, name)) is not None:
                 self._check(name, _checks.whole(name, count, at_least=1))
+
+
+_ALL = (Insertion, Quick, Robust, RobustPaper, Majority, Revise, Uncertain, Single, Complete, FourKActive)
+#: The class of each method, by the method's name.
+CLASSES: dict[str, type[Method]] = {kind.name: kind for kind in _ALL}

@@ -8,45 +8,17 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ordhc import _checks
-from ordhc.asking.methods import (
-    Complete,
-    FourKActive,
-    Insertion,
-    Majority,
-    Method,
-    OfPairs,
-    Quick,
-    Revise,
-    Robust,
-    RobustPaper,
-    Single,
-    Uncertain,
-)
+from ordhc.asking.methods import CLASSES, Method, OfPairs, Revise
 from ordhc.asking.prior import kept_prior
 from ordhc.errors import InputError
 
 #: The settings that all learners have.
 OF_LEARNERS = ("repeat", "budget", "limit", "seed", "start")
-_CLASSES: dict[str, type[Method]] = {
-    kind.name: kind
-    for kind in (
-        Insertion,
-        Quick,
-        Robust,
-        RobustPaper,
-        Majority,
-        Revise,
-        Uncertain,
-        Single,
-        Complete,
-        FourKActive,
-    )
-}
-METHODS = tuple(_CLASSES)
+METHODS = tuple(CLASSES)
 
 
 def _fields(name: str) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(_CLASSES[name]))  # type: ignore[arg-type]
+    return tuple(field.name for field in fields(CLASSES[name]))  # type: ignore[arg-type]
 
 
 SETTINGS = tuple(sorted({setting for name in METHODS for setting in _fields(name)}))
@@ -87,10 +59,10 @@ def named(name: str, **settings: Any) -> Method:
             remedy = ""
             if key == "p" and name == "uncertain":
                 remedy = "; it estimates how often answers are wrong"
-            elif key == "p" and issubclass(_CLASSES[name], OfPairs):
+            elif key == "p" and issubclass(CLASSES[name], OfPairs):
                 remedy = "; give repeat=3 or more, to take majorities"
             raise InputError(has + remedy)
-    return _CLASSES[name](**given)
+    return CLASSES[name](**given)
 
 
 def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
