@@ -185,7 +185,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
 
 def state_of(session):
     log, n = session._contents.log, session._contents.log.n
-    names = [log.name(row) for row in range(n)]
+    names = [log.people[person] for person in log.who[:n]]
     columns = [
         getattr(log, name)[:n].tolist() for name in ("kinds", "refs", "leaves", "answers", "undone", "at")
     ]

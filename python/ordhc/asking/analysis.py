@@ -38,6 +38,8 @@ Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _UNDECIDED = 9
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
+#: The arrays of `Figures` whose entries are attributes of `Person`.
+_SHOWN = ("seconds", "same_side", "alpha", "beta", "reliability", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ class Analysis:
                 is_heldout &= ~elsewhere[numbers]
             at = at[is_heldout if heldout else ~is_heldout]
         at = at[~log.are_retired(log.leaves[at])]
-        who = [log.people[person][0] for person in log.who[at].tolist()]
+        who = [log.people[person] for person in log.who[at].tolist()]
         found = None if of_people is None else of_people[log.who[at]]
         if found is not None and found.sum() > 0:
             found = found / found.mean()
@@ -242,17 +244,18 @@ class Analysis:
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
-        figures = figures or self._figures(at, *self._posterior(at))
+        figures = figures or self._figures(at)
         chance = 1 / 3 if self._width == 3 else 1 / 2
         found = {
             name: reasons_of(history[-1], figures, number, chance)
-            for number, (name, _) in enumerate(self._log.people)
+            for number, name in enumerate(self._log.people)
             if name is not None and figures.n_answers[number]
         }
         return {name: reasons for name, reasons in found.items() if reasons}
 
-    def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
+    def _figures(self, at: Rows) -> Figures:
         log = self._log
+        alpha, beta = self._posterior(at)
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
         kept = self._contents.store.places()
@@ -263,8 +266,9 @@ class Analysis:
         n_right = np.bincount(who[is_known], (gold == answers)[is_known], minlength=size)
         with np.errstate(invalid="ignore"):
             right = n_right / np.bincount(who[is_known], minlength=size)
-        counts, low = np.bincount(who, minlength=size), interval(alpha, beta)[0]
-        return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
+        counts, reliability = np.bincount(who, minlength=size), alpha / (alpha + beta)
+        known = (alpha, beta, reliability, *interval(alpha, beta))
+        return Figures(counts, seconds, n_timed, same_side, n_placed, right, *known)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
         """Return for each answer the source of its question: a value of `SAMPLERS`, or `IMPORT`."""
@@ -285,7 +289,7 @@ class Analysis:
         # For pairs the answers are 1 (first pair), -1 (second pair) and 0 (neither); index -1 is the last
         # entry.
         position = answers + 1 if self._width == 3 else np.array([0, 1, 2])[answers]
-        names = np.array([name for name, _ in log.people], dtype=object)
+        names = np.array(log.people, dtype=object)
         return {
             "question": np.maximum(log.refs[at], 0),
             "who": names[log.who[at]],
@@ -318,8 +322,6 @@ class Analysis:
 
     def people(self) -> dict[str | None, Person]:
         log, at = self._log, self._log.answer_rows()
-        alpha, beta = self._posterior(at)
-        low, high = interval(alpha, beta)
         who = log.who[at]
         size = len(log.people)
         questions, answers = as_questions(log.leaves[at], log.answers[at])
@@ -337,33 +339,21 @@ class Analysis:
             total = np.bincount(who[is_known], agreed[is_known].astype(np.float64), minlength=size)
             parts[name] = (many, total)
         _, firsts = np.unique(who, return_index=True)
-        figures = self._figures(at, alpha, beta)
+        figures = self._figures(at)
         excluded = self._excluded(at, figures)
-        weights = weights_of(alpha / (alpha + beta), self._n_options(at))
+        weights = weights_of(figures.reliability, self._n_options(at))
         counts = ~(self._kinds(at) == HELDOUT) & ~np.isin(who, [log.ids[name] for name in excluded])
         mean = weights[who[counts]].mean() if counts.any() else 0.0
         weights = weights / mean if mean else weights
         found = {}
         for k in who[np.sort(firsts)].tolist():
-            shares: dict[str, Any] = {}
-            for name, (many, total) in parts.items():
-                shares[f"n_{name}"] = int(many[k])
-                shares[name] = float(total[k] / many[k]) if many[k] else None
-            name = log.people[k][0]
-            found[name] = Person(
-                name,
-                int(figures.n_answers[k]),
-                reliability=float(figures.reliability[k]),
-                low=float(low[k]),
-                high=float(high[k]),
-                alpha=float(alpha[k]),
-                beta=float(beta[k]),
-                seconds=float(figures.seconds[k]),
-                same_side=float(figures.same_side[k]),
-                weight=float(weights[k]),
-                excluded=excluded.get(name, ()),
-                **shares,
-            )
+            own: dict[str, Any] = {name: float(getattr(figures, name)[k]) for name in _SHOWN}
+            for part, (many, total) in parts.items():
+                own[f"n_{part}"] = int(many[k])
+                own[part] = float(total[k] / many[k]) if many[k] else None
+            person = log.people[k]
+            own |= {"weight": float(weights[k]), "excluded": excluded.get(person, ())}
+            found[person] = Person(person, int(figures.n_answers[k]), **own)
         return found
 
     def reliability(self, who: str | None) -> float:

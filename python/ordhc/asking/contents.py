@@ -160,7 +160,7 @@ class Contents:
                 start = row + 1
                 break
         for row in range(start, log.n):
-            name = log.name(row)
+            name = log.people[log.who[row]]
             if name is not None:
                 self.note_seen(name, float(log.at[row]))
         self._seen_at = log.n

@@ -128,8 +128,7 @@ class Log:
         #: True if the learner uses answers to "repeat" and "random" questions.
         self.is_shared = False
         self.n = 0
-        # Names of people and their checksums.
-        self.people: list[tuple[str | None, int]] = [(None, NONE)]
+        self.people: list[str | None] = [None]
         self.ids: dict[str | None, int] = {None: 0}
         self.reserve(64)
         self._reset_counts()
@@ -165,8 +164,8 @@ class Log:
         for name in names - self.ids.keys():
             if not isinstance(name, str):
                 raise TypeError(f"who is {name!r}")
-            self.people.append((name, checksum_of_text(name)))
-            self.ids[name] = len(self.people) - 1
+            self.ids[name] = len(self.people)
+            self.people.append(name)
 
     def extend(self, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that were selected with `events.packed`.
@@ -389,9 +388,6 @@ class Log:
         person = 0 if kind in (ADDED, RETIRED) else self.ids[who]
         learner.happen(self.n, kind, ref, leaves, verdict, np.nan if p is None else p, person)
 
-    def _is_for_learner(self, kind: int) -> bool:
-        return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
-
     def are_retired(self, leaves: NDArray[np.int32]) -> NDArray[np.bool_]:
         return np.asarray(self.is_retired[leaves].any(axis=1))
 
@@ -414,9 +410,6 @@ class Log:
 
     def rows_of(self, *kinds: int) -> NDArray[np.intp]:
         return np.flatnonzero(np.isin(self.kinds[: self.n], kinds))
-
-    def name(self, row: int) -> str | None:
-        return self.people[int(self.who[row])][0]
 
     def last_answer(self, who: str | None) -> int | None:
         """Return the event number of the last answer that was neither taken back nor imported, or None.
@@ -471,13 +464,9 @@ class Log:
         kinds = self.kinds
         for row in range(self.n - 1, self._is_idle_at - 1, -1):
             kind = kinds[row]
-            if not _AFFECTS_LEARNER[kind]:
-                continue
-            if (
-                kind == ANSWER
-                and self.refs[row] != -1
-                and not self._is_for_learner(self.kinds[self.refs[row] - 1])
-            ):
+            of = ASKED if kind != ANSWER or self.refs[row] == -1 else kinds[self.refs[row] - 1]
+            is_for_learner = of == ASKED or (self.is_shared and of in (REPEAT, RANDOM))
+            if not (_AFFECTS_LEARNER[kind] and is_for_learner):
                 continue
             self._is_idle = bool(kind == ASKED and self.leaves[row, 0] < 0)
             break

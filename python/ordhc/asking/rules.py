@@ -71,9 +71,12 @@ class Figures:
     n_timed: NDArray[np.int64]
     same_side: Floats
     n_placed: NDArray[np.int64]
+    gold: Floats
+    alpha: Floats
+    beta: Floats
     reliability: Floats
     low: Floats
-    gold: Floats
+    high: Floats
 
 
 def checked_rules(**rules: Any) -> Rules:
