@@ -14,7 +14,8 @@ from ordhc.errors import InputError
 #: The default share of the questions from each sampler, which is a way to choose a question.
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 
-_NAMES = tuple(name for name in SAMPLERS if name != "learner")
+#: The samplers besides the learner.
+FILLERS = tuple(name for name in SAMPLERS if name != "learner")
 #: `_DRAWS` is the number of random draws for a question that is new to the person. If all draws fail, the
 #: question is chosen from a list. For "repeat" the list has the questions of the last `_FEW` answers. For
 #: "random" and "heldout" it has all questions, if there are at most about `_FEW`.
@@ -32,7 +33,7 @@ def checked_fill(fill: Any) -> dict[str, float]:
     elif isinstance(fill, Mapping):
         shares = fill
     elif isinstance(fill, Sequence):
-        shares = {_checks.choice("fill", name, _NAMES): 1 for name in fill}
+        shares = {_checks.choice("fill", name, FILLERS): 1 for name in fill}
     else:
         raise InputError(
             f"fill = {_checks.quoted(fill)} must be a sampler, a list of samplers, or a mapping of samplers "
@@ -40,7 +41,7 @@ def checked_fill(fill: Any) -> dict[str, float]:
         )
     found = {}
     for name, share in shares.items():
-        name = _checks.choice("fill", name, _NAMES)
+        name = _checks.choice("fill", name, FILLERS)
         found[name] = _checks.number(f"fill[{name!r}]", share, at_least=0)
     total = sum(found.values())
     if found and not 0 < total < float("inf"):

@@ -9,7 +9,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, shows_progress
@@ -228,7 +228,9 @@ class Learner:
             A question is not open, or an answer is impossible. The answers before it are kept.
         """
         numbers, given = checked_ids(ids, answers)
-        probabilities = self._checked_p(p, len(numbers))
+        if p is not None and not (self._method.weighs and self._repeat == 1):
+            raise InputError(DOES_NOT_WEIGH)
+        probabilities = np.full(len(numbers), np.nan) if p is None else checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
             raise InputError(
                 f"the method {self._method.name} does not use the argument `who`: leave out `who`, or use"
@@ -237,7 +239,8 @@ class Learner:
         people = numbers_of_people(who, len(numbers), self._people)
         if not numbers.size:
             return
-        wrong = np.flatnonzero((given < -1) | (given > self._largest))
+        largest = 2 if self.width == 3 else 1
+        wrong = np.flatnonzero((given < -1) | (given > largest))
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
@@ -247,14 +250,9 @@ class Learner:
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
         if wrong.size:
             raise InputError(
-                f"answer {fine} is {given[fine]}, outside -1..{self._largest}; "
+                f"answer {fine} is {given[fine]}, outside -1..{largest}; "
                 f"the {fine} answers before it are kept"
             )
-
-    def _checked_p(self, p: ArrayLike | None, m: int) -> NDArray[np.float64]:
-        if p is not None and not (self._method.weighs and self._repeat == 1):
-            raise InputError(DOES_NOT_WEIGH)
-        return np.full(m, np.nan) if p is None else checked_p(p, m)
 
     @shows_progress("making the tree")
     def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
@@ -321,10 +319,6 @@ class Learner:
     def width(self) -> int:
         """The number of leaves in a question: 3, or 4 for two pairs."""
         return self._learner.width
-
-    @property
-    def _largest(self) -> int:
-        return 2 if self.width == 3 else 1
 
     @property
     def n_leaves(self) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,38 +23,24 @@ from ordhc.tree.dendrogram import Dendrogram
 _DEFAULTS = {"repeat": 1, "seed": 0, "fill": DEFAULT_FILL, "distinct": True}
 
 
-@dataclass(frozen=True)
-class Given:
-    """The arguments of `Session` about questions.
+#: The `method` of a session, and the other settings that the caller gave, for JSON.
+Given = tuple[Method | None, dict[str, Any]]
 
-    `method` is None if the caller gave no method; `settings` contains only settings that the caller gave.
-    """
 
-    method: Method | None
-    settings: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> Given:
-        """Return the checked arguments; `settings` are `repeat`, `budget`, `limit`, `seed` and `start`."""
-        given = {key: value for key, value in settings.items() if value is not None}
-        if "start" in given:
-            given["start"] = read_prior(given["start"]).to_dict()
-        if fill is not None:
-            given["fill"] = checked_fill(fill)
-        if distinct is not None:
-            given["distinct"] = _checks.flag("distinct", distinct)
-        for key, value in given.items():
-            if isinstance(value, np.generic):
-                given[key] = value.item()
-        return cls(None if method is None else as_method(method), given)
-
-    def kept(self, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-        own = {} if self.method is None else kept_settings(self.method, names, n_leaves)
-        return {**own, **self.settings}
+def _checked(method: Any, fill: Any, distinct: Any, **settings: Any) -> Given:
+    given = {key: value for key, value in settings.items() if value is not None}
+    if "start" in given:
+        given["start"] = read_prior(given["start"]).to_dict()
+    if fill is not None:
+        given["fill"] = checked_fill(fill)
+    if distinct is not None:
+        given["distinct"] = _checks.flag("distinct", distinct)
+    kept = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+    return None if method is None else as_method(method), kept
 
 
 def opened(
-    path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
+    path: str, names: Sequence[str] | None, n_leaves: int | None, **settings: Any
 ) -> tuple[Store, _ordhc.SessionLearner, Dendrogram | None]:
     """Return the session's file, its learner, and the learner's `start` tree (None without this setting).
 
@@ -66,6 +51,7 @@ def opened(
     InputError
         An existing file has other settings.
     """
+    given = _checked(**settings)
     checked = _checks.names(names)
     if n_leaves is not None:
         n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1, at_most=2**31 - 1)
@@ -85,8 +71,8 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     if names is not None and n_leaves is not None and len(names) != n_leaves:
         raise InputError(f"there are {len(names)} names, but n_leaves = {n_leaves}")
     n = len(names or ()) if n_leaves is None else n_leaves
-    method = given.method or Insertion()
-    kept = Given(method, given.settings).kept(names, n)
+    method = given[0] or Insertion()
+    kept = {**kept_settings(method, names, n), **given[1]}
     new_learner(names, n, kept)
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
@@ -113,7 +99,8 @@ def _learner_of(
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
     # The file of a salvaged session may lack settings of the method; `to_settings` adds their defaults.
     kept = {**_DEFAULTS, **settings, **store.method.to_settings()}
-    for key, value in given.kept(own_names, n).items():
+    method = {} if given[0] is None else kept_settings(given[0], own_names, n)
+    for key, value in {**method, **given[1]}.items():
         if kept.get(key) != value:
             reason = (
                 f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}; a session keeps its "

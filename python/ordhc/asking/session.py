@@ -22,7 +22,7 @@ from ordhc.asking.contents import Contents
 from ordhc.asking.crowd import Crowd
 from ordhc.asking.disk import Disk
 from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
-from ordhc.asking.fill import DEFAULT_FILL, checked_fill
+from ordhc.asking.fill import DEFAULT_FILL, FILLERS, checked_fill
 from ordhc.asking.given import (
     checked_answers,
     checked_people,
@@ -34,7 +34,7 @@ from ordhc.asking.given import (
 from ordhc.asking.items import Item, checked_items, items_of
 from ordhc.asking.learner import Place, places_of
 from ordhc.asking.methods import Method, Uncertain
-from ordhc.asking.opening import Given, opened
+from ordhc.asking.opening import opened
 from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining
@@ -151,8 +151,8 @@ class Session:
         self._path = checked_path(path)
         is_durable = None if durable is None else _checks.flag("durable", durable)
         own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
-        given = Given.of(method, fill, distinct, **own)
-        store, learner, self._start = opened(self._path, names, n_leaves, given)
+        own |= {"method": method, "fill": fill, "distinct": distinct}
+        store, learner, self._start = opened(self._path, names, n_leaves, **own)
         self._settings: dict[str, Any] = store.settings["learner"]
         self._width, self._method = store.width, store.method
         self._is_by_person = store.method.is_by_person
@@ -241,10 +241,9 @@ class Session:
     def _ask_of(
         self, sampler: str | None, rows: ArrayLike | None, who: str | None, lease: float
     ) -> Questions:
-        others = tuple(name for name in SAMPLERS if name != "learner")
         if sampler is None:
-            raise InputError(f"rows= needs the sampler that drew them: sampler={' or '.join(others)}")
-        name = _checks.choice("sampler", sampler, others)
+            raise InputError(f"rows= needs the sampler that drew them: sampler={' or '.join(FILLERS)}")
+        name = _checks.choice("sampler", sampler, FILLERS)
         if who is None:
             raise InputError(f"sampler={name!r} needs the argument `who`, the person who answers")
 
@@ -254,15 +253,10 @@ class Session:
             for at, row in enumerate(asked or ()):
                 for leaf in row:
                     if log.is_retired[leaf]:
-                        raise InputError(
-                            f"{self._name_of(leaf)} is retired and cannot be asked about", row=at
-                        )
+                        item = _checks.quoted((self._contents.names or ())[leaf])
+                        raise InputError(f"{item} is retired and cannot be asked about", row=at)
         with self._contents.writing():
             return self._crowd.ask(SAMPLERS[name], asked, who, lease)
-
-    def _name_of(self, leaf: int) -> str:
-        names = self._contents.names
-        return f"leaf {leaf}" if names is None else _checks.quoted(names[leaf])
 
     def tell(
         self,
