@@ -1,6 +1,5 @@
 """The events of a session: their kinds, their checksums, and their rows in the file."""
 
-import math
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
@@ -110,12 +109,12 @@ def checksums(
     return state.view(np.int64)
 
 
-def _checksum(values: Iterable[int], at: float, seconds: float | None, p: float | None) -> int:
+def _checksum(seq: int, event: Event, at: float, width: int) -> int:
     """Return the checksum of one row, as `checksums` computes it."""
     state = _START
-    timed = () if seconds is None else (_bits(seconds),)
-    trusted = () if p is None else (_bits(p) ^ _MARK,)
-    for value in (*values, _bits(at), *timed, *trusted):
+    timed = () if event.seconds is None else (_bits(event.seconds),)
+    trusted = () if event.p is None else (_bits(event.p) ^ _MARK,)
+    for value in (seq, *_numbers(event, width), _bits(at), *timed, *trusted):
         state = ((state ^ (value & _MASK)) * _FACTOR) & _MASK
         state ^= state >> _SHIFT
     return state - (1 << 64) if state >> 63 else state
@@ -129,6 +128,12 @@ def _bits(number: float) -> int:
 def checksum_of_text(text: str | None) -> int:
     """Return a CRC-32 of a name, which `checksums` uses as the name's value; `NONE` if there is no name."""
     return NONE if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def _numbers(event: Event, width: int) -> tuple[int, ...]:
+    kind, ref, leaves, answer, who, *_ = event
+    verdict = NO_ANSWER if answer is None else answer
+    return (kind, ref, *(leaves or (NONE,) * width), verdict, checksum_of_text(who))
 
 
 def are_questions(table: NDArray[Any], n_leaves: int | NDArray[Any]) -> NDArray[np.bool_]:
@@ -170,20 +175,13 @@ def packed(width: int) -> str:
 
 
 def sums_of(
-    seqs: Sequence[int], events: Sequence[Event], at: float | Sequence[float], width: int
+    seqs: Sequence[int], events: Sequence[Event], at: Sequence[float], width: int
 ) -> NDArray[np.int64]:
-    blank = (NONE,) * width
-    filled = [
-        (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
-        for kind, ref, leaves, answer, who, *_ in events
-    ]
-    table = np.array(filled, dtype=np.int64).reshape(-1, width + 4)
-    moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(table),)).copy().view(np.int64)
-    numbers = np.array(seqs, dtype=np.int64)
-    seconds, p = (
-        np.array([math.nan if x is None else x for x in column], dtype=np.float64)
-        for column in ([event.seconds for event in events], [event.p for event in events])
-    )
+    table = np.array([_numbers(event, width) for event in events], dtype=np.int64).reshape(-1, width + 4)
+    moments, numbers = np.array(at, dtype=np.float64).view(np.int64), np.array(seqs, dtype=np.int64)
+    # An array of floats has NaN for None.
+    seconds = np.array([event.seconds for event in events], dtype=np.float64)
+    p = np.array([event.p for event in events], dtype=np.float64)
     columns = [np.ascontiguousarray(column) for column in (numbers, *table.T, moments)]
     return checksums(columns, seconds, p)
 
@@ -202,19 +200,12 @@ def as_rows(
     """
     events = list(events)
     empty: tuple[Any, ...] = (None,) * width
-    blank = (NONE,) * width
-    if len(events) <= _FEW and isinstance(at, float):
-        rows: list[tuple[Any, ...]] = []
-        for seq, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, first):
-            verdict = NO_ANSWER if answer is None else answer
-            whole = (seq, kind, ref, *(leaves or blank), verdict, checksum_of_text(who))
-            total = _checksum(whole, at, seconds, p)
-            place = None if ref < 0 else ref
-            rows.append((seq, kind, place, *(leaves or empty), answer, who, at, seconds, p, total))
-        return rows
+    moments = at if isinstance(at, Sequence) else [float(at)] * len(events)
     seqs = range(first, first + len(events))
-    sums = sums_of(seqs, events, at, width).tolist()
-    moments = np.broadcast_to(np.asarray(at, dtype=np.float64), (len(events),)).tolist()
+    if len(events) <= _FEW:
+        sums = [_checksum(*each, width) for each in zip(seqs, events, moments, strict=True)]
+    else:
+        sums = sums_of(seqs, events, moments, width).tolist()
     return [
         (seq, kind, None if ref < 0 else ref, *(leaves or empty), answer, who, moment, seconds, p, total)
         for seq, (kind, ref, leaves, answer, who, seconds, p), moment, total in zip(

@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -283,21 +283,6 @@ def _link(new: str, path: str) -> None:
             Path(new).replace(path)
 
 
-class _Errors:
-    """A context manager that passes errors of reading a file to `explain`, which raises a clearer error."""
-
-    def __init__(self, explain: Callable[[BaseException], None]) -> None:
-        self._explain = explain
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        reading = (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError)
-        if isinstance(error, reading) and not isinstance(error, InputError):
-            self._explain(error)
-
-
 class Store:
     """An open session file.
 
@@ -316,7 +301,6 @@ class Store:
         self.path = path
         self.width = 3
         self._is_closed = False
-        self._errors = _Errors(self.explain)
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         try:
             self._connect(path)
@@ -327,13 +311,13 @@ class Store:
             self._connect_copy()
 
     def _connect(self, path: str) -> None:
-        with self._errors:
+        with self._errors():
             uri = f"{Path(path).absolute().as_uri()}?mode=rw"
             self.db = sqlite3.connect(
                 uri, isolation_level=None, timeout=30, check_same_thread=False, uri=True
             )
         try:
-            with self._errors:
+            with self._errors():
                 self._watch = Watch(self.db, sum(file.stat().st_size for file in _files(path)))
                 self._open()
                 self._watch.allow_all()
@@ -352,6 +336,15 @@ class Store:
 
     def _is_writable(self) -> bool:
         return all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).absolute().parent))
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError:
+            raise
+        except (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            self.explain(error)
 
     def explain(self, error: BaseException) -> NoReturn:
         """Raise the `InputError` or `OSError` that explains an error in reading or writing the file.
@@ -458,12 +451,12 @@ class Store:
     def begin(self) -> int:
         """Roll back an interrupted transaction, and begin a new one; return the file's `version`."""
         self.rollback()
-        with self._errors:
+        with self._errors():
             self.db.execute("BEGIN IMMEDIATE")
         return self.version()
 
     def commit(self) -> None:
-        with self._errors:
+        with self._errors():
             self.db.execute("COMMIT")
 
     def rollback(self) -> None:
@@ -479,7 +472,7 @@ class Store:
 
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield lists of rows for `Log.extend`: the events after event number `after`."""
-        with self._errors:
+        with self._errors():
             of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
             last, expected = self.db.execute(query).fetchone()
@@ -498,23 +491,23 @@ class Store:
                 raise BrokenError(after + 1, "or a later one is missing")
 
     def item_names(self, kind: int) -> list[str]:
-        with self._errors:
+        with self._errors():
             rows = self.db.execute("SELECT who FROM events WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
             return [str(name) for (name,) in rows]
 
     def n_events(self) -> int:
-        with self._errors:
+        with self._errors():
             (last,) = self.db.execute("SELECT max(seq) FROM events").fetchone()
             return last if isinstance(last, int) else 0
 
     def append(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append events, which are rows that `events.as_rows` made."""
-        with self._errors:
+        with self._errors():
             self.db.executemany(self._insert, rows)
 
     def version(self) -> int:
         """Return a number that changes whenever another connection changes the file."""
-        with self._errors:
+        with self._errors():
             (found,) = self.db.execute("PRAGMA data_version").fetchone()
             return int(found)
 
@@ -525,7 +518,7 @@ class Store:
             (_, *row), *_ = as_rows([event], number, self.width, at)
             found.append((*row, number))
         names = ["kind", "ref", *"abcd"[: self.width], "answer", "who", "at", "seconds", "p", "sum"]
-        with self._errors:
+        with self._errors():
             # With this pragma SQLite overwrites deleted and changed contents with zeros.
             self.db.execute("PRAGMA secure_delete=ON")
             self.db.executemany(
@@ -540,7 +533,7 @@ class Store:
         OSError
             Another process is reading the file, so that the log still has deleted content.
         """
-        with self._errors:
+        with self._errors():
             self.db.execute("PRAGMA secure_delete=ON")
             self.db.execute("VACUUM")
             (is_busy, *_) = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -550,15 +543,21 @@ class Store:
                 " deleted answers; repeat this call when the process has ended"
             )
 
+    def _rows(self, what: str, query: str, *values: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; their last column is a checksum, which is checked and left out."""
+        rows = self.db.execute(query, values).fetchall()
+        for *row, total in rows:
+            if total != sum_of(*row):
+                raise ValueError(f"the {what} {row[0]} has a wrong checksum")
+        return [row[:-1] for row in rows]
+
     def state(self, key: str) -> str | None:
-        with self._errors:
-            row = self.db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[1] != sum_of(key, row[0]):
-                raise ValueError(f"the value of {key} has a wrong checksum")
-            return None if row is None else str(row[0])
+        with self._errors():
+            rows = self._rows("value of", "SELECT key, value, sum FROM state WHERE key = ?", key)
+            return str(rows[0][1]) if rows else None
 
     def set_state(self, key: str, value: str) -> None:
-        with self._errors:
+        with self._errors():
             self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value)))
 
     # Positions on the page, which only sessions of web pages have.
@@ -566,27 +565,21 @@ class Store:
     def add_places(self, places: Mapping[int, int]) -> None:
         """Record where chosen items were shown on the page: `places` maps event numbers to positions."""
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
-        with self._errors:
+        with self._errors():
             if not self._has_places():
                 self.db.execute(PLACES)
             self.db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
         """Return where chosen items were shown on the page: the position by event number of the answer."""
-        with self._errors:
+        with self._errors():
             if not self._has_places():
                 return {}
-            rows = self.db.execute("SELECT seq, place, sum FROM places").fetchall()
-            for seq, place, total in rows:
-                if total != sum_of(seq, place):
-                    raise ValueError(
-                        f"the position of the chosen item on the web page, stored for answer {seq}, has a "
-                        "wrong checksum"
-                    )
-            return {seq: place for seq, place, _ in rows}
+            what = "position on the web page of the item that was chosen in answer"
+            return dict(self._rows(what, "SELECT seq, place, sum FROM places"))
 
     def forget_places(self, numbers: Iterable[int]) -> None:
-        with self._errors:
+        with self._errors():
             if self._has_places():
                 self.db.executemany("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
 
@@ -600,20 +593,16 @@ class Store:
         A lease reserves a question for the person to whom it was given, until the person answers or the
         lease ends.
         """
-        with self._errors:
-            rows = self.db.execute(
-                "SELECT question, who, until, sum FROM leases ORDER BY question"
-            ).fetchall()
-            for question, who, until, total in rows:
-                if total != sum_of(question, who, float(until)):
-                    raise ValueError(f"the reservation of question {question} has a wrong checksum")
-            return {question: (who, until) for question, who, until, _ in rows}
+        with self._errors():
+            query = "SELECT question, who, until, sum FROM leases ORDER BY question"
+            rows = self._rows("reservation of question", query)
+            return {question: (who, float(until)) for question, who, until in rows}
 
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
-        with self._errors:
+        with self._errors():
             self.db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
-        with self._errors:
+        with self._errors():
             self.db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])
