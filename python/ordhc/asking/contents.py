@@ -13,8 +13,6 @@ of the log. Other programs can keep their own tables in the file, and change the
 in one `transaction`.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import time

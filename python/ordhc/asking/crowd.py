@@ -1,7 +1,5 @@
 """Decide which person gets which question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Check the arguments of a session's methods."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Open the file of a session, or create the file if it does not exist."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

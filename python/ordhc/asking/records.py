@@ -3,8 +3,6 @@
 The format is described at https://www.sqlite.org/fileformat.html.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Any

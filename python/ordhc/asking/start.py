@@ -1,7 +1,5 @@
 """Prepare the `start` of a learner: a tree of some of its leaves, with which the learner begins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ people change. Every row has a checksum. Events are numbered without gaps, and S
 in a separate table. Missing or changed rows are therefore detected.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Estimate the share of answers that trees satisfy by chance, and the largest share they can satisfy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

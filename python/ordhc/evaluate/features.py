@@ -1,7 +1,5 @@
 """Bootstrap vectors: make trees of resampled coordinates, and compute the support values of pvclust."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy as copy_of

@@ -1,7 +1,5 @@
 """Compute confidence intervals of shares and of ratios of sums."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Score trees of resamples on left-out answers in memory, in this process or in an executor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass

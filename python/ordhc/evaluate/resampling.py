@@ -1,7 +1,5 @@
 """Make trees of resampled answers, in this process on all cores or in an executor."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Make trees without some folds of the answers, and score them on these folds."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
