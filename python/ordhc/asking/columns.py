@@ -30,10 +30,8 @@ class Columns(NamedTuple):
 def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
     """Return events as columns, from one or more rows that were read with the SQL of `events.packed`.
 
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        A damaged row: a value has an impossible type or size.
+    Raise `TypeError`, `ValueError` or `OverflowError` if a value of a damaged row has an impossible type or
+    size.
     """
     *whole, names, at, durations, probabilities, sums = zip(*rows, strict=True)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}

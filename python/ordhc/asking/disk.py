@@ -33,13 +33,8 @@ class Disk:
     can lose commits in the write-ahead log that were not yet synchronised. Threads that wait at the same time
     share one synchronisation.
 
-    Parameters
-    ----------
-    path
-        The session's file.
-    is_durable
-        True waits for every commit. None waits unless commits follow each other within `PAUSE` seconds. False
-        waits only if more than `GAP` events are not on the disk.
+    If `is_durable` is True, each commit is waited for. None waits unless commits follow each other within
+    `PAUSE` seconds. False waits only if more than `GAP` events are not on the disk.
     """
 
     def __init__(self, path: str, is_durable: bool | None) -> None:

@@ -68,12 +68,8 @@ def key_of(leaves: Sequence[int]) -> Key:
 class History:
     """The questions that one person was given or has answered.
 
-    Attributes
-    ----------
-    given
-        A dict from the key (`key_of`) of each question that the person was given to its number.
-    answered
-        A dict from the key of each question to the number of answers that the person gave.
+    `given` maps the key (`key_of`) of each question that the person was given to its number. `answered` maps
+    the key of each question to the number of answers that the person gave.
     """
 
     def __init__(self) -> None:
@@ -168,13 +164,7 @@ class Log:
             self.people.append(name)
 
     def extend(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Append rows that were selected with `events.packed`.
-
-        Raises
-        ------
-        BrokenError
-            A row is missing, has a wrong checksum, or has impossible values.
-        """
+        """Append rows that were selected with `events.packed`; raise `BrokenError` for an invalid row."""
         if not rows:
             return
         try:

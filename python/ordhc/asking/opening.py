@@ -42,12 +42,7 @@ def opened(
 ) -> tuple[Store, _ordhc.SessionLearner, Dendrogram | None]:
     """Return the session's file, its learner, and the learner's `start` tree (None without this setting).
 
-    A file that does not exist, or is empty, is created.
-
-    Raises
-    ------
-    InputError
-        An existing file has other settings.
+    A file that does not exist, or is empty, is created. An existing file must have the same settings.
     """
     given = _checked(**settings)
     checked = _checks.names(names)

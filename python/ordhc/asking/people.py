@@ -72,12 +72,9 @@ class Person:
 def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[Ints, NDArray[np.int8]]:
     """Return questions with sorted leaves, and the answers that fit the new order of the leaves.
 
-    Returns
-    -------
-    questions
-        (m, 3) leaves in ascending order; or (m, 4) two sorted pairs, each with its leaves in ascending order.
-    answers
-        (m,) the chosen position in the new order, from 0. "None" is 3 for three leaves and 2 for two pairs.
+    The questions are (m, 3) leaves in ascending order, or (m, 4) two sorted pairs, each with its leaves in
+    ascending order. The answers (m,) are the chosen positions in the new order, from 0. "None" is 3 for three
+    leaves and 2 for two pairs.
     """
     table = rows.astype(np.int64)
     if table.shape[1] == 3:
@@ -132,28 +129,16 @@ def dawid_skene(
     known: NDArray[np.int8],
     n_options: int,
 ) -> tuple[Floats, Floats]:
-    """Estimate the reliability of each person; return the parameters of Beta distributions.
+    """Estimate the reliability of each person; return the parameters of Beta distributions, (n_people,).
 
-    This is the "one-coin" model of Dawid & Skene (1979). A person answers each question rightly with the
-    same probability, and all wrong answers are equally likely. Variational Bayes estimates the right
-    answers and the reliabilities in turn. The data are the questions with several answers or with a known
-    answer; other questions contain no information about reliability.
+    This is the "one-coin" model of Dawid & Skene (1979). A person answers each question rightly with the same
+    probability, and all wrong answers are equally likely. Variational Bayes estimates the right answers and
+    the reliabilities in turn. The data are the questions with several answers or with a known answer; other
+    questions contain no information about reliability.
 
-    Parameters
-    ----------
-    questions, answers, people
-        (m,) the number of the question, the chosen position (from 0), and the number of the person.
-    n_people
-        The number of people.
-    known
-        (n_questions,) the right answers, -1 if unknown.
-    n_options
-        The number of possible answers to a question.
-
-    Returns
-    -------
-    alpha, beta
-        (n_people,) the parameters of each person's Beta distribution.
+    `questions`, `answers` and `people` (m,) are the number of the question, the chosen position (from 0), and
+    the number of the person. `known` (n_questions,) are the right answers, -1 if unknown. `n_options` is the
+    number of possible answers to a question.
     """
     several = counts_of(questions, answers, len(known)).sum(axis=1) > 1
     use = several[questions] | (known[questions] >= 0)

@@ -97,14 +97,10 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
 def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
     """Match the nodes of `found` to nodes of `start`, from which `found` was made by placing new leaves.
 
-    Returns
-    -------
-    old
-        For each node of `found`: the lowest node of `start` that contains all old leaves (leaves of `start`)
-        of this node. None for a node without old leaves.
-    is_old
-        True for a node of `found` that corresponds to a node of `start`. If several nodes of `found` have the
-        same old leaves, only the lowest of these nodes corresponds.
+    The first list has, for each node of `found`, the lowest node of `start` that contains all old leaves
+    (leaves of `start`) of this node; None for a node without old leaves. The second list is True for a node
+    of `found` that corresponds to a node of `start`. If several nodes of `found` have the same old leaves,
+    only the lowest of these nodes corresponds.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()

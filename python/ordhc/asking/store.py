@@ -32,14 +32,10 @@ Kept = dict[str, Any]
 class Earlier(NamedTuple):
     """An earlier format of session files.
 
-    Attributes
-    ----------
-    schema
-        Returns the SQL statements that made its tables, for questions of `width` leaves.
-    upgrade
-        Converts the tables of an open file, except `settings`, to the next format. The function is
-        called inside a transaction with the file and its settings. If the next format has other settings, the
-        function changes the settings in place.
+    `schema` returns the SQL statements that made its tables, for questions of `width` leaves. `upgrade`
+    converts the tables of an open file, except `settings`, to the next format. The function is called inside
+    a transaction with the file and its settings, which it changes in place if the next format has other
+    settings.
     """
 
     schema: Callable[[int], dict[str, str]]
@@ -174,13 +170,7 @@ def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def upgrade(db: sqlite3.Connection) -> None:
-    """Convert a file of an earlier format to `FORMAT`, in one transaction.
-
-    Raises
-    ------
-    ValueError
-        The settings are damaged.
-    """
+    """Convert a file of an earlier format to `FORMAT`, in one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         rows = db.execute("SELECT key, value, sum FROM settings").fetchall()
@@ -224,12 +214,8 @@ def create(
     """Make the file of a new session, as a whole or not at all.
 
     If another process makes the file in the meantime, that file is kept. `kept` has the settings. `at` has
-    one time for all events, or one for each, in seconds since 1970.
-
-    Raises
-    ------
-    OSError
-        The folder does not exist or cannot be written, or the disk is full.
+    one time for all events, or one for each, in seconds since 1970. `OSError` means that the folder or the
+    disk cannot be written.
     """
     new = f"{path}.new-{os.getpid()}"
     try:
@@ -285,14 +271,9 @@ class Store:
     """An open session file.
 
     Commits are handed to the operating system, so that they survive the end of this process. `Disk`
-    synchronises them with the disk.
-
-    Raises
-    ------
-    InputError
-        The file is no session, has a newer format, or is damaged.
-    OSError
-        The file cannot be opened, or is locked for more than 30 seconds.
+    synchronises them with the disk. The constructor raises `InputError` for a file that is no session, has a
+    newer format, or is damaged, and `OSError` for a file that cannot be opened or is locked for more than 30
+    seconds.
     """
 
     def __init__(self, path: str) -> None:
@@ -524,13 +505,7 @@ class Store:
             )
 
     def erase(self) -> None:
-        """Rebuild the file and empty the write-ahead log, so that no deleted content remains.
-
-        Raises
-        ------
-        OSError
-            Another process is reading the file, so that the log still has deleted content.
-        """
+        """Rebuild the file and empty the write-ahead log, so that no deleted content remains."""
         with self._errors():
             self.db.execute("PRAGMA secure_delete=ON")
             self.db.execute("VACUUM")

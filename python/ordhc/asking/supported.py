@@ -142,13 +142,9 @@ def _places(
 ) -> tuple[list[int], list[int], list[bool]]:
     """Return for each question the two nodes at which its three leaves merge, and if the tree agrees.
 
-    Returns
-    -------
-    lower, upper
-        For each question, the node at which the two leaves that are closest in the tree merge, and the node
-        at which they merge with the third leaf. `lower` is -1 if all three leaves merge at the same node.
-    right
-        For each question, True if the tree and the answer have the same odd one out.
+    At the first node, the two leaves that are closest in the tree merge; at the second node, they merge with
+    the third leaf. The first node is -1 if all three leaves merge at the same node. The tree agrees if it has
+    the same odd one out as the answer.
     """
     a, b, c = three.T
     ancestors = np.stack([lca_nodes(tree, b, c), lca_nodes(tree, a, c), lca_nodes(tree, a, b)], axis=1)

@@ -69,8 +69,7 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     """Return the share of answers that the tree satisfies on average if its leaves are shuffled.
 
     For triplets the share is 1/3, because each pair of three leaves is equally likely to merge first. For
-    quadruplets the share depends on the tree, and is the mean over 20 random orders of the
-    leaves.
+    quadruplets the share is the mean over 20 random orders of the leaves.
     """
     if isinstance(data, Triplets):
         return 1 / 3

@@ -40,17 +40,10 @@ def left_out(n_folds: int) -> list[tuple[int, ...]]:
 class Sums:
     """The score of a method, split by unit (person or question).
 
-    Attributes
-    ----------
-    part
-        (u,) the fold of each unit.
-    most
-        (u,) the largest amount that the unit's answers could add to the score.
-    got
-        (u,) the amount that the unit's answers add for the tree made without the unit's fold.
-    without
-        (folds, u) in row i: the amount that the unit's answers add for the tree made without the unit's fold
-        and fold i. NaN if there is no such tree.
+    `part` (u,) has the fold of each unit, and `most` (u,) the largest amount that the unit's answers could
+    add to the score. `got` (u,) has the amount that they add for the tree made without the unit's fold. Row i
+    of `without` (folds, u) has the amount that they add for the tree made without the unit's fold and fold i;
+    NaN if there is no such tree.
     """
 
     part: Numbers
@@ -63,20 +56,11 @@ class Sums:
 class Result:
     """The scores of the trees of a method.
 
-    Attributes
-    ----------
-    satisfied, revenue
-        The share of answers that the trees satisfy, and the triplet or quadruplet revenue of the trees,
-        divided by its upper bound; both as `Sums`.
-    seconds
-        The mean time to make a tree.
-    chance
-        The expected value of `satisfied` for trees with shuffled leaves.
-    answers
-        The share of answers that the trees predict, where all rows of an answer are one prediction. None for
-        comparisons in files.
-    answers_chance
-        The expected value of `answers` for random guesses; NaN for comparisons in files.
+    `satisfied` is the share of answers that the trees satisfy, and `revenue` the triplet or quadruplet
+    revenue of the trees, divided by its upper bound. `answers` is the share of answers that the trees
+    predict, where all rows of an answer are one prediction; None for comparisons in files. `seconds` is the
+    mean time to make a tree. `chance` is the expected value of `satisfied` for trees with shuffled leaves,
+    and `answers_chance` that of `answers` for random guesses; NaN for comparisons in files.
     """
 
     satisfied: Sums

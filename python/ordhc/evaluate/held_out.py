@@ -30,21 +30,10 @@ Floats = NDArray[np.float64]
 class Answers:
     """Comparisons grouped by answer. For example, one answer "the odd one out" is two rows.
 
-    Attributes
-    ----------
-    of_row
-        (m,) the answer of each row.
-    first
-        (a,) the first row of each answer.
-    sizes
-        (a,) the number of rows of each answer.
-    weights
-        (a,) the mean weight of the rows of each answer.
-    question, content
-        (a,) the question of each answer, and the choice that was made. Equal numbers mean equal questions,
-        and equal choices.
-    person
-        (a,) the person who gave each answer, as numbered in `data.groups`; None if people are unknown.
+    `of_row` (m,) has the answer of each row. The other arrays have an entry for each answer: its `first` row,
+    its number of rows (`sizes`), the mean weight of its rows, its `question`, and the choice that was made
+    (`content`). Equal numbers mean equal questions, and equal choices. `person` is the person who answered,
+    as numbered in `data.groups`; None if people are unknown.
     """
 
     of_row: Numbers

@@ -39,16 +39,9 @@ Scores = Callable[[int, NDArray[np.int64]], "Floats | NDArray[np.bool_]"]
 class Block:
     """A block of comparisons, with all rows of each answer.
 
-    Attributes
-    ----------
-    rows
-        (m, w) the leaves of each comparison.
-    weights
-        (m,) the weight of each row.
-    units
-        (m,) the unit of each row: a person, an answer or a file.
-    at
-        The indices of the rows in the data in memory; None if the comparisons are read from files.
+    `rows` (m, w) has the leaves of each comparison, `weights` (m,) its weight, and `units` (m,) its unit: a
+    person, an answer or a file. `at` has the indices of the rows in the data in memory; None if the
+    comparisons are read from files.
     """
 
     rows: NDArray[np.int32]
@@ -127,14 +120,8 @@ class LeftOut:
 class Parts:
     """All units (people, answers or files) with their comparisons, in parts of limited size.
 
-    Attributes
-    ----------
-    rows, weights, units
-        The comparisons, their weights (None for 1), and the unit of each; units are numbered from 0.
-    n_units
-        The number of units.
-    answers
-        (m,) the answer of each row, so that no block ends within an answer; None if each row is an answer.
+    `weights` is None for weights of 1. `units` has the unit of each row, from 0 to `n_units` - 1. `answers`
+    (m,) has the answer of each row, so that no block ends within an answer; None if each row is an answer.
     """
 
     rows: NDArray[np.int32]

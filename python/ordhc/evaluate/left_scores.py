@@ -28,16 +28,8 @@ _MOST_PREDICTED, _FEWEST = 10_000_000, 10
 class LeftOutScores:
     """Scores trees of resamples on the answers that were not drawn.
 
-    Attributes
-    ----------
-    data
-        The comparisons.
-    units
-        (m,) the unit (person or answer) of each row, numbered from 0.
-    shares
-        (m,) for each row, 1 / (number of rows of its answer); None if all are equal.
-    seed
-        The seed of the resamples.
+    `units` (m,) has the unit (person or answer) of each row of `data`, numbered from 0. `shares` (m,) has 1 /
+    (number of rows of its answer); None if all are equal. `seed` is that of the resamples.
     """
 
     data: Triplets | Quadruplets

@@ -19,18 +19,12 @@ Floats = NDArray[np.float64]
 
 
 class Table:
-    """Scores of simulated studies.
+    """Scores of simulated studies, interpolated between the simulated `items` and `accuracies`.
 
-    Attributes
-    ----------
-    items, accuracies
-        The simulated numbers of items, and shares of right answers. Scores are interpolated between these.
-    checks
-        For each method, the simulated numbers of answers per item at which studies were scored.
-    scores
-        For each method, value of the argument `noise` of `plan`, and name of a score: an array of shape
-        (3, items, accuracies, checks). The first axis has the mean, the 10% quantile and the 90% quantile
-        over studies.
+    `checks` has, for each method, the simulated numbers of answers per item at which studies were scored.
+    `scores` has, for each method, value of the argument `noise` of `plan`, and name of a score, an array of
+    shape (3, items, accuracies, checks). The first axis has the mean, the 10% quantile and the 90% quantile
+    over studies.
     """
 
     def __init__(self, rows: list[dict[str, str]]) -> None:

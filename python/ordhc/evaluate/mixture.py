@@ -42,20 +42,11 @@ _LEAST = 0.02
 
 @dataclass(frozen=True)
 class People:
-    """Comparisons, and the person who answered each.
+    """Comparisons of positive weight, and the person who answered each.
 
-    Attributes
-    ----------
-    data
-        The comparisons, all of positive weight.
-    person
-        (m,) the person of each row, numbered from 0.
-    count
-        The number of people, some of whom may have no rows here.
-    chance
-        (m,) the probability of each row's answer if all possible answers are equally likely.
-    weight
-        (m,) the weight of each row, divided by the number of rows of its answer.
+    `person` (m,) has the person of each row, from 0 to `count` - 1; some people may have no rows here.
+    `chance` (m,) has the probability of each row's answer if all possible answers are equally likely.
+    `weight` (m,) has the weight of each row, divided by the number of rows of its answer.
     """
 
     data: Triplets | Quadruplets
@@ -91,13 +82,9 @@ class People:
 class Memberships:
     """The probabilities that people belong to each tree.
 
-    Attributes
-    ----------
-    joint
-        (people, k, noises) the joint probability of each person's tree and noise. The noise is half of the
-        share of answers given by chance, one of `_NOISES`.
-    evidence
-        The log probability of all answers; each person's answers are predicted by trees made without them.
+    `joint` (people, k, noises) has the joint probability of each person's tree and noise. The noise is half
+    of the share of answers given by chance, one of `_NOISES`. `evidence` is the log probability of all
+    answers; each person's answers are predicted by trees made without them.
     """
 
     joint: Floats
@@ -117,8 +104,6 @@ def fit_mixture(
 
     After `starts` random starts, more rounds follow for the start that predicts best.
 
-    Notes
-    -----
     The method is the EM algorithm with two changes. In every round people are split at random into four
     parts, and each person's answers are predicted by trees of the other parts only. Otherwise everybody would
     stay in their first group, because trees fit the answers from which they are made. Predictions are

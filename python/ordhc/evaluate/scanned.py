@@ -206,10 +206,7 @@ class ScannedFold:
         return cls(scan, unit, parts, rows_of_units(scan, unit, count, progress))
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the folds that each tree leaves out: one fold for each tree.
-
-        Trees that leave out two folds would take more passes over the files.
-        """
+        """Return each fold alone; leaving out two folds would take more passes over the files."""
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(

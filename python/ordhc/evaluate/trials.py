@@ -105,13 +105,10 @@ class Folds:
     ) -> tuple[NDArray[np.float64], float, float, NDArray[np.int8]]:
         """Make a tree without some folds, and return its scores on the units in these folds.
 
-        Returns
-        -------
-        tuple
-            Four items. The amount that each unit (person or question) in these folds adds to each score, fold
-            by fold, in three rows: satisfied, revenue and answers. The seconds of the fit. The share of
-            answers satisfied by chance; NaN for more than one fold. For each held-out row: 1 if the tree
-            agrees, -1 if it disagrees, 0 if it does not decide.
+        Return four items. The amount that each unit (person or question) in these folds adds to each score,
+        fold by fold, in three rows: satisfied, revenue and answers. The seconds of the fit. The share of
+        answers satisfied by chance; NaN for more than one fold. For each held-out row: 1 if the tree agrees,
+        -1 if it disagrees, 0 if it does not decide.
         """
         cut = self._cut(without)
         start = time.perf_counter()

@@ -60,9 +60,8 @@ def _own_share(data: Comparisons) -> float:
 def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
     """Return the same questions with random answers.
 
-    In a single comparison, a random pair becomes the closer one. In an answer of several rows, the roles of
-    the leaves are permuted at random. A leaf that is first in all rows is the reference of the question, and
-    keeps its role.
+    In a single comparison, a random pair becomes the closer one. In an answer of several rows, the leaves are
+    permuted at random, except a leaf that is first in all rows, because it is the reference of the question.
     """
     rows = data.rows.astype(np.int64).copy()
     answers = answers_of(data)

@@ -74,25 +74,21 @@ class CoinFlips:
 
 
 def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
-    """Return the numbers that the coin-flip test needs, for answers to one kind of question.
+    """Return the numbers that the coin-flip test needs, for answers to one kind of question, (4, a).
 
     The test compares a tree with a model of points in space, on answers to which the tree gives even odds.
-
     `tree` and `points` are (a, K): the probabilities of all possible answers by the tree and by the model of
     points. The given answer comes first.
 
-    Returns
-    -------
-    ndarray of shape (4, a)
-        A column for each answer. All its numbers are 0 if the tree does not tie the given answer with other
-        possible answers. Otherwise:
+    The result has a column for each answer. All its numbers are 0 if the tree does not tie the given answer
+    with other possible answers. Otherwise:
 
-        * row 0: 1;
-        * row 1: 1 / t, where t is the number of answers in the tie;
-        * row 2: 1 if the points make the given answer the likeliest of the t answers, 1 / s if s of the t
-          answers are equally likely, else 0;
-        * row 3: the gain q / p - 1. The tree gives the given answer the probability p, given that the answer
-          is in the tie; the points give it q. If p is right, the mean gain is 0, whatever q is.
+    * row 0: 1;
+    * row 1: 1 / t, where t is the number of answers in the tie;
+    * row 2: 1 if the points make the given answer the likeliest of the t answers, 1 / s if s of the t
+      answers are equally likely, else 0;
+    * row 3: the gain q / p - 1. The tree gives the given answer the probability p, given that the answer
+      is in the tie; the points give it q. If p is right, the mean gain is 0, whatever q is.
     """
     found = np.zeros((4, len(tree)))
     if not kind.is_enumerated:

@@ -23,18 +23,10 @@ CHANCE, WEIGHTED, BOTH = "chance", "points, weighted", "tree and points"
 class Scored:
     """Held-out answers, and how well each structure predicted them. All arrays have one entry per answer.
 
-    Attributes
-    ----------
-    weight, unit, at
-        The weight of each answer, its unit (person or question), and its number in the data.
-    losses, right
-        For each structure, by name: the log loss of each answer, and 1 if the answer is the likeliest one,
-        else 0 (a share for ties).
-    coins
-        For each tree, by name: (4, number of answers) numbers from `coins.columns_of`. They show whether
-        points predict the answers to which the tree gives even odds.
-    folds
-        The number of folds.
+    `weight`, `unit` and `at` are the weight of each answer, its unit (person or question), and its number in
+    the data. `losses` and `right` have, for each structure by name, the log loss of each answer, and 1 if the
+    answer is the likeliest one, else 0 (a share for ties). `coins` has, for each tree by name, the (4, number
+    of answers) numbers of `coins.columns_of`.
     """
 
     weight: Floats

@@ -28,14 +28,8 @@ _ROUNDED = 1e-3
 class Fitted:
     """A fitted model of how close leaves are.
 
-    Attributes
-    ----------
-    closeness
-        (n, n) the closeness of each pair of leaves; larger is closer.
-    noise
-        Half of the share of answers that are given by chance.
-    parameters
-        The parameters at which the solver ended; another fit can begin there.
+    `closeness` is (n, n), larger for closer leaves. `noise` is half of the share of answers that are given by
+    chance. The solver ended at `parameters`; another fit can begin there.
     """
 
     closeness: Floats
@@ -190,11 +184,8 @@ def chosen_points(
     `deviation` is the standard deviation of the lengths' prior. The solver begins at `first`, points of shape
     (n, d). Fits in fewer dimensions begin at the principal components of the fit before.
 
-    Returns
-    -------
-    models, weights
-        By number of dimensions: the model, and its weight in a weighted mean of predictions. The weights have
-        the sum 1. With these weights, the mean of models of `inner` predicts `apart` best.
+    Return the models and their weights by number of dimensions. With these weights, whose sum is 1, the mean
+    of models of `inner` predicts `apart` best.
     """
     models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):
@@ -217,10 +208,8 @@ def chosen_points(
 def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
     """Return the weights, with sum 1, for which the weighted mean of predictions has the smallest log loss.
 
-    Notes
-    -----
-    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by the EM algorithm. The prior
-    counts as one answer for each model.
+    This is stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by the EM algorithm.
+    The prior counts as one answer for each model.
     """
     weights = np.full(len(models), 1 / len(models))
     likely = np.concatenate([np.stack([model(kind)[:, 0] for model in models]) for kind in choices.kinds], 1)

@@ -32,20 +32,10 @@ class Estimate:
 class Evidence:
     """The numbers on which the conclusion depends.
 
-    Attributes
-    ----------
-    by_effects
-        The log loss of chance minus the log loss of "lengths alone", a model of how typical each item is.
-    beyond_effects
-        The log loss of "lengths alone" (or of chance, if smaller) minus the log loss of the best structure.
-    tree, points
-        The shares of `beyond_effects` that the better tree (ultrametric or additive) reaches, and that points
-        reach.
-    dimensions
-        The smallest number of dimensions whose log loss is within one standard error of the smallest log loss
-        of points.
-    chance
-        The log loss of chance.
+    `by_effects` is the log loss of chance minus the log loss of "lengths alone", a model of how typical each
+    item is. `beyond_effects` is the log loss of "lengths alone" (or of chance, if smaller) minus that of the
+    best structure. `tree` and `points` are the shares of `beyond_effects` that the better tree reaches, and
+    that points reach. `dimensions` is as in `Structure`, and `chance` is the log loss of chance.
     """
 
     by_effects: Estimate
