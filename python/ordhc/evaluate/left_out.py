@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,11 +94,8 @@ class LeftOut:
         mean = np.divide(hits.sum(axis=0), times, out=np.full(len(most), np.nan), where=known)
         apart = np.where(out & known, hits - mean, 0.0)
 
-        def over_units(of_trees: NDArray[Any], of_units: Floats) -> Floats:
-            # Not a product of matrices, because BLAS gives other last bits with another number of threads.
-            sums: Floats = np.einsum("tu,u->t", of_trees, of_units)
-            return sums
-
+        # Not a product of matrices, because BLAS gives other last bits with another number of threads.
+        over_units = partial(np.einsum, "tu,u->t")
         squares = [(apart**2).sum(axis=1), over_units(apart, most), over_units(out & known, most**2)]
         held, expected = over_units(out, most), over_units(out, np.where(known, mean, 0.0))
         return cls(most, mean, held, hits.sum(axis=1), expected, np.stack(squares))

@@ -65,8 +65,7 @@ def _between(points: Floats, at: float, values: Floats) -> Floats:
     place = float(np.interp(at, points, np.arange(len(points))))
     low = min(int(place), len(points) - 2)
     share = place - low
-    found: Floats = (1 - share) * values[:, low] + share * values[:, low + 1]
-    return found
+    return (1 - share) * values[:, low] + share * values[:, low + 1]
 
 
 def not_falling(values: Floats) -> Floats:

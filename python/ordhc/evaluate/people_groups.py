@@ -338,8 +338,7 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
     part_of = np.empty(len(person), dtype=np.int64)
     begin = rng.integers(folds, size=people.count)
     part_of[order] = (np.arange(len(person)) - first[person[order]] + begin[person[order]]) % folds
-    found: Numbers = part_of[units]
-    return found
+    return part_of[units]
 
 
 def _predicted(data: tuple[People, Numbers, int], fold: int, k: int, progress: Progress | None) -> Floats:

@@ -235,5 +235,4 @@ def with_signs(X: Floats) -> Floats:
     The signs of eigenvectors and singular vectors depend on the linear algebra library.
     """
     signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])
-    found: Floats = X * np.where(signs == 0, 1.0, signs)
-    return found
+    return X * np.where(signs == 0, 1.0, signs)
