@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
-from ordhc.asking.planted import planted
-from ordhc.asking.simulated import comparisons_of, planted_similarities, random_tree, vectors_of
+from ordhc.asking.simulated import comparisons_of, planted, planted_similarities, random_tree, vectors_of
 from ordhc.comparison.comparisons import Triplets
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column

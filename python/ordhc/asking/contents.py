@@ -30,7 +30,6 @@ from ordhc._progress import Progress
 from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import ADDED, GONE, RETIRED, BrokenError, Event, as_rows
 from ordhc.asking.log import Log
-from ordhc.asking.session_learner import uses_any_answer
 from ordhc.asking.store import Store, damaged
 from ordhc.errors import InputError
 
@@ -58,7 +57,7 @@ class Contents:
         self.now: Callable[[], float] = time.time
         self._lock = threading.RLock()
         self.log = Log(store.settings["n_leaves"], store.width)
-        self.log.is_shared = uses_any_answer(store.method)
+        self.log.is_shared = store.method.uses_any_answer
         names = store.settings["names"]
         self._names: tuple[str, ...] | None = None if names is None else tuple(names)
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken

@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -79,11 +80,10 @@ _MARK = 0x5851F42D4C957F2D
 
 
 class BrokenError(ValueError):
-    """The error for a damaged event; `seq` is the number of the event."""
+    """The error for the damaged event with the number `seq`."""
 
     def __init__(self, seq: int, why: str) -> None:
         super().__init__(f"event {seq} {why}")
-        self.seq = seq
 
 
 def checksums(
@@ -162,7 +162,7 @@ def packed(width: int) -> str:
     """Return the SQL columns that read an event as a few packed values.
 
     The values are: leaves a and b, leaves c and d, then ref, answer and kind packed into one number, and then
-    who, at, seconds, p and sum. Fewer values make reading faster. `columns.from_rows` unpacks the rows.
+    who, at, seconds, p and sum. Fewer values make reading faster. `from_rows` unpacks the rows.
     """
 
     def leaf(name: str) -> str:
@@ -224,3 +224,46 @@ def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...
         more = [-1.0 if x is None else x for x in (seconds, p)]
         found.append((a | b << LEAF, c | d << LEAF, small, who, at, *more, total))
     return found
+
+
+class Columns(NamedTuple):
+    """Consecutive events as columns: `names` lists people, and `who` has each event's index in `names`."""
+
+    kinds: NDArray[np.int64]
+    refs: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    names: Sequence[Any]
+    who: NDArray[np.int32]
+    at: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    p: NDArray[np.float64]
+    sums: NDArray[np.int64]
+
+
+def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
+    """Return events as columns, from one or more rows that were read with the SQL of `packed`.
+
+    Raise `TypeError`, `ValueError` or `OverflowError` if a value of a damaged row has an impossible type or
+    size.
+    """
+    *whole, names, at, durations, probabilities, sums = zip(*rows, strict=True)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
+    mask = (1 << LEAF) - 1
+    leaves = [near & mask, near >> LEAF, far & mask, far >> LEAF]
+    seconds, p = np.array(durations, dtype=np.float64), np.array(probabilities, dtype=np.float64)
+    seconds[seconds < 0] = np.nan
+    p[p < 0] = np.nan
+    return Columns(
+        rest >> (REF + 3),
+        (rest & ((1 << REF) - 1)) - 1,
+        np.stack(leaves[:width], axis=1) - 1,
+        ((rest >> REF) & 7) + NO_ANSWER,
+        tuple(numbers),
+        np.array([numbers[name] for name in names], dtype=np.int32),
+        np.frombuffer(array("d", at), dtype=np.float64),
+        seconds,
+        p,
+        np.frombuffer(array("q", sums), dtype=np.int64),
+    )

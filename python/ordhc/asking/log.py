@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._ordhc import SessionLearner
-from ordhc.asking.columns import Columns, from_rows
 from ordhc.asking.events import (
     ADDED,
     ANSWER,
@@ -28,10 +27,12 @@ from ordhc.asking.events import (
     UNDO,
     USE,
     BrokenError,
+    Columns,
     Event,
     are_questions,
     checksum_of_text,
     checksums,
+    from_rows,
 )
 
 Key = tuple[int, ...]
@@ -192,9 +193,8 @@ class Log:
             np.ascontiguousarray(column)
             for column in (seqs, kinds, refs, *table.T, answers, sums_of_names, moments)
         ]
-        wrong = np.flatnonzero(checksums(columns, seconds, p) != totals)
-        if wrong.size:
-            raise BrokenError(first + int(wrong[0]), "has a wrong checksum")
+        for wrong in np.flatnonzero(checksums(columns, seconds, p) != totals)[:1].tolist():
+            raise BrokenError(first + wrong, "has a wrong checksum")
         of_changes = [
             (row, int(kinds[row]), int(refs[row]) - 1, names[who[row]]) for row in of_items.tolist()
         ]
@@ -243,9 +243,8 @@ class Log:
         fine &= ~has_answer | ((answers >= -1) & (answers <= largest))
         fine &= ((kinds != ASKED) | (refs == NONE) | (refs >= 1)) & ((kinds != PARALLEL) | (refs >= 1))
         fine &= np.isnan(p) | ((kinds == ANSWER) & (p >= 0.5) & (p <= 1))
-        wrong = np.flatnonzero(~fine)
-        if wrong.size:
-            raise BrokenError(first + int(wrong[0]), "has impossible values")
+        for wrong in np.flatnonzero(~fine)[:1].tolist():
+            raise BrokenError(first + wrong, "has impossible values")
 
     def _check_refs(self, n: int, end: int) -> None:
         """Raise `BrokenError` if an event refers to a wrong event.
@@ -263,9 +262,8 @@ class Log:
             found = self.kinds[to]
             fine = ~pointing | np.where(kinds == UNDO, found == ANSWER, _IS_QUESTION[found])
             fine &= ~answers | (self.leaves[to] == self.leaves[n:end]).all(axis=1)
-        wrong = np.flatnonzero(~fine)
-        if wrong.size:
-            raise BrokenError(n + 1 + int(wrong[0]), "refers to an impossible event")
+        for wrong in np.flatnonzero(~fine)[:1].tolist():
+            raise BrokenError(n + 1 + wrong, "refers to an impossible event")
 
     def _count(self, n: int, end: int) -> None:
         kinds, refs = self.kinds[n:end], self.refs[n:end]

@@ -105,6 +105,14 @@ class Method(ABC):
         return isinstance(self, Robust) and self.p == BY_PERSON
 
     @property
+    def uses_any_answer(self) -> bool:
+        """True if the learner can use answers to questions that it has not asked.
+
+        Guarantees for wrong answers hold only if the learner itself asked the questions.
+        """
+        return not isinstance(self, Robust | _WithGuarantee) and self.right == 1
+
+    @property
     def follows_people(self) -> bool:
         """True if a session adapts `parallel` to the number of people who answer at the same time."""
         if not isinstance(self, Insertion | Robust | Revise):

@@ -1,6 +1,7 @@
 """Open the file of a session, or create the file if it does not exist."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 from ordhc import _checks, _ordhc
 from ordhc.asking.events import ADDED, RETIRED
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
-from ordhc.asking.methods import Insertion, Method
+from ordhc.asking.given import DOES_NOT_WEIGH
+from ordhc.asking.learner import Learner
+from ordhc.asking.methods import Insertion, Method, Robust, Uncertain
+from ordhc.asking.people import PRIOR
 from ordhc.asking.prior import read_prior
-from ordhc.asking.session_learner import new_learner
-from ordhc.asking.settings import as_method, kept_settings
+from ordhc.asking.settings import OF_LEARNERS, as_method, from_settings, kept_settings
 from ordhc.asking.store import FORMAT, Store, create, damaged
 from ordhc.errors import InputError
 from ordhc.io.paths import brief
@@ -66,7 +69,7 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     n = len(names or ()) if n_leaves is None else n_leaves
     method = given[0] or Insertion()
     kept = {**kept_settings(method, names, n), **given[1]}
-    new_learner(names, n, kept)
+    _new_learner(names, n, kept)
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
         raise InputError(reason, path=brief(path, 200))
@@ -101,6 +104,27 @@ def _learner_of(
             )
             raise InputError(reason, path=brief(store.path, 200))
     try:
-        return new_learner(own_names, n, settings)
+        return _new_learner(own_names, n, settings)
     except (TypeError, ValueError) as error:
         raise damaged(store.path, error) from None
+
+
+def _new_learner(
+    names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]
+) -> tuple[_ordhc.SessionLearner, Dendrogram | None]:
+    """Return a learner that has asked no question yet, and the tree of its setting `start`, or None."""
+    # A leaf takes at least 100 bytes in the learner and its snapshots.
+    _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
+    method = from_settings(settings)
+    if isinstance(method, Uncertain) and method.among is not None:
+        raise InputError("a session does not support among=, a list of questions: use a Learner")
+    if method.is_by_person:
+        assert isinstance(method, Robust)
+        if settings.get("repeat", 1) != 1:
+            raise InputError(DOES_NOT_WEIGH)
+        # The prior mean of the reliability, for people without answers.
+        method = replace(method, p=PRIOR[0] / sum(PRIOR))
+    own = {key: settings[key] for key in OF_LEARNERS if key in settings}
+    learner = Learner(n_leaves if names is None else names, method, **own)
+    bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
+    return _ordhc.SessionLearner(learner._learner, *bounds), learner._start

@@ -165,11 +165,9 @@ def checked_questions(
         wanted = " or ".join(f"(m, {width})" for width in widths)
         raise InputError(f"questions must be {wanted} leaf ids, but have shape {table.shape}")
     if n_leaves is not None:
-        outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
-        if outside.size:
-            row = table[outside[0]].tolist()
-            reason = f"a leaf of {row} is outside 0..={n_leaves - 1}"
-            raise InputError(reason, row=outside[0], leaves=[row])
+        for at in np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))[:1].tolist():
+            row = table[at].tolist()
+            raise InputError(f"a leaf of {row} is outside 0..={n_leaves - 1}", row=at, leaves=[row])
     return np.ascontiguousarray(table, dtype=np.int32)
 
 
@@ -189,8 +187,7 @@ def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
         raise InputError(f"the oracle's answers of type {answers.dtype} are not {known}")
     largest = 1 if known.startswith("1") else 2
     fine = (answers >= -1) & (answers <= largest) & (answers == np.floor(answers))
-    if not fine.all():
-        row = int(np.flatnonzero(~fine)[0])
+    for row in np.flatnonzero(~fine)[:1].tolist():
         raise InputError(
             f"question {row}, {questions[row].tolist()}: the oracle's answer {answers[row]} is not {known}",
             leaves=[questions[row]],

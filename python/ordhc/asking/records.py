@@ -32,15 +32,9 @@ def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
         head = 100 if start == 0 else 0
         cells = _cells(page, head)
         found = [_record(data, page, at, size) for at in cells]
-        if cells and all(found):
-            yield from (record for record in found if record is not None)
-            continue
-        if not any(page):
-            continue
-        for at in range(len(page) - 3):
-            record = _record(data, page, at, size)
-            if record is not None:
-                yield record
+        if not (cells and all(found)):
+            found = [_record(data, page, at, size) for at in range(len(page) - 3)] if any(page) else []
+        yield from filter(None, found)
 
 
 def _page_size(data: bytes) -> int:
@@ -55,23 +49,17 @@ def _cells(page: bytes, head: int) -> list[int]:
         return []
     count = int.from_bytes(page[head + 3 : head + 5], "big")
     end = head + 8 + 2 * count
-    return (
-        [int.from_bytes(page[at : at + 2], "big") for at in range(head + 8, end, 2)]
-        if end <= len(page)
-        else []
-    )
+    return list(struct.unpack_from(f">{count}H", page, head + 8)) if end <= len(page) else []
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
     value = 0
-    for k in range(9):
-        byte = page[at + k]
-        if k == 8:
-            return (value << 8) | byte, at + 9
+    for end in range(at + 1, at + 9):
+        byte = page[end - 1]
         value = (value << 7) | (byte & 0x7F)
         if byte < 0x80:
-            return value, at + k + 1
-    raise IndexError
+            return value, end
+    return (value << 8) | page[at + 8], at + 9
 
 
 def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
@@ -97,7 +85,7 @@ def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
             values.append(value)
         # SQLite stores an integer primary key as NULL in the row; its value is the rowid.
         return (rowid, tuple(values)) if place == length else None
-    except (IndexError, ValueError, UnicodeDecodeError, struct.error):
+    except (IndexError, ValueError, struct.error):
         return None
 
 

@@ -77,7 +77,7 @@ def simulate(
     Example:
       ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1
     """
-    from ordhc.asking.planted import planted
+    from ordhc.asking.simulated import planted
     from ordhc.io import write_comparisons
     from ordhc.io.comparisons import SUFFIXES
     from ordhc.io.files import check_outputs_apart, check_writable, write_bytes
