@@ -189,8 +189,8 @@ class Analysis:
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
         rules, table = self.rules(), self.table()
-        by_rules = self._excluded(self._log.answer_rows())
-        who = table["who"].tolist()
+        at = self._log.answer_rows()
+        by_rules, who = self._excluded(at), table["who"].tolist()
         people = set(who)
         for name in exclude or ():
             if name not in people:
@@ -198,8 +198,7 @@ class Analysis:
         names = sorted(by_rules if exclude is None else exclude)
         gone = set(names)
         out = np.array([name in gone for name in who], dtype=bool)
-        rows, _ = rows_and_answers(table)
-        lost = self._log.are_retired(rows)
+        lost = self._log.are_retired(self._log.leaves[at])
         n_out, n_lost, out = int(out.sum()), int((lost & ~out).sum()), out | lost
         is_heldout = table["sampler"] == "heldout"
         samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)

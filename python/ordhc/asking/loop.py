@@ -9,19 +9,21 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
+from ordhc.asking.analysis import rows_and_answers
 from ordhc.asking.learner import Learner, mistake_about
 from ordhc.asking.methods import Method, Revise, Uncertain
 from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, one_for_each, settled
-from ordhc.asking.prior import leaves_of_prior
+from ordhc.asking.prior import read_prior
 from ordhc.asking.questions import Questions
-from ordhc.asking.received import check_supported, tell_and_record, tree_of
 from ordhc.asking.settings import as_method
+from ordhc.asking.supported import contracted
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
@@ -125,7 +127,7 @@ def learn(
     """
     arguments = (oracle, n_leaves, method, learner, session, who, {**settings, "budget": budget})
     subject, answer = _prepared(*arguments)
-    check_supported(supported_by, subject)
+    _check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     # The runner makes one event loop, at its first use, for all batches.
     runner = asyncio.Runner()
@@ -146,7 +148,7 @@ def learn(
         raise
     finally:
         runner.close()
-    return tree_of(subject, supported_by)
+    return _tree_of(subject, supported_by)
 
 
 @shows_progress("asking")
@@ -180,7 +182,7 @@ async def learn_async(
     """
     arguments = (oracle, n_leaves, method, learner, session, who, {**settings, "budget": budget})
     subject, answer = await asyncio.to_thread(_prepared, *arguments)
-    check_supported(supported_by, subject)
+    _check_supported(supported_by, subject)
     steps = _steps(subject, budget, batch, who, _checks.callback("progress", progress))
     at_once = inspect.iscoroutinefunction(answer) or inspect.iscoroutinefunction(
         getattr(answer, "__call__", None)  # noqa: B004
@@ -198,7 +200,7 @@ async def learn_async(
     except BaseException as error:
         await _on_thread(_stopped, steps, subject, error)
         raise
-    return await asyncio.to_thread(tree_of, subject, supported_by)
+    return await asyncio.to_thread(_tree_of, subject, supported_by)
 
 
 _DONE: Any = object()
@@ -283,7 +285,8 @@ def learner_for(
     if leaves is None:
         leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
     if leaves is None and isinstance(given, Revise):
-        leaves = leaves_of_prior(given.prior)
+        prior = read_prior(given.prior)
+        leaves = prior.names or prior.n_leaves
     if leaves is None:
         raise InputError("give n_leaves, or a learner or a session to continue")
     chosen, reason = advised(answer, given, settings.get("repeat", 1))
@@ -386,7 +389,7 @@ def _steps(
                 subject.release(left.ids)
             raise
         if is_learner:
-            tell_and_record(subject, part, answers)
+            _tell_and_record(subject, part, answers)
         else:
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])
@@ -411,3 +414,56 @@ def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
             error.add_note("all answers are kept in the session; the same call continues")
     except (AttributeError, TypeError):
         pass
+
+
+#: The questions and answers that each learner received from `_tell_and_record`, batch by batch.
+_received: WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]] = WeakKeyDictionary()
+
+
+def _tell_and_record(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
+    before = learner.status.n_answered
+    try:
+        learner.tell(questions.ids, answers)
+    finally:
+        done = learner.status.n_answered - before
+        _received.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
+
+
+def _check_supported(supported_by: int | None, subject: Any) -> None:
+    """Raise `InputError` if `supported_by` is given and the support of nodes cannot be counted."""
+    if supported_by is None:
+        return
+    _checks.whole("supported_by", supported_by, at_least=0)
+    if subject.width != 3:
+        raise InputError("supported_by is for questions about three leaves")
+    if not isinstance(subject, Learner):
+        return
+    n_recorded = sum(len(answers) for _, answers in _received.get(subject, ()))
+    if elsewhere := subject.status.n_answered - n_recorded:
+        raise InputError(
+            f"supported_by counts only answers from ordhc.learn, but {elsewhere:,} of the learner's answers "
+            "were given outside of it: give all answers to ordhc.supported(tree, triplets, at_least)"
+        )
+
+
+def _tree_of(subject: Any, supported_by: int | None) -> Dendrogram:
+    """Return the tree, without nodes that fewer than `supported_by` distinct questions support."""
+    tree: Dendrogram = subject.tree()
+    if supported_by is None:
+        return tree
+    if not isinstance(subject, Learner):
+        return contracted(tree, *_about(tree, subject), supported_by)
+    parts = _received.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
+    rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return contracted(tree, rows, answers, supported_by)
+
+
+def _about(tree: Dendrogram, session: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the questions and answers of a session about the leaves of its tree, numbered as in the tree."""
+    rows, answers = rows_and_answers(session.table())
+    if not session.retired or tree.names is None:
+        return rows, answers
+    number = {name: leaf for leaf, name in enumerate(tree.names)}
+    rows = np.array([number.get(name, -1) for name in session.names])[rows]
+    known = (rows >= 0).all(axis=1)
+    return rows[known], answers[known]

@@ -7,11 +7,12 @@ from abc import ABC
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ordhc import _checks, _ordhc
+from ordhc.asking.events import check_questions
 from ordhc.asking.prior import prior_tree
-from ordhc.asking.questions import checked_among
 from ordhc.errors import InputError
 
 #: The name in the Rust crate of each `schedule` of `Insertion`.
@@ -463,7 +464,10 @@ class Uncertain(Method):
         n, seed = common.n_leaves, common.seed
         asked: dict[str, Any] = {"questions": common.budget, "repeat": common.repeat}
         if self.among is not None:
-            return _ordhc.Learner.uncertain_among(n, seed, checked_among(self.among, n), **asked)
+            table = _checks.whole_numbers("among", self.among)
+            check_questions(table, n, "among: ")
+            among = np.ascontiguousarray(table, dtype=np.int32)
+            return _ordhc.Learner.uncertain_among(n, seed, among, **asked)
         if self.question == "odd":
             return super()._engine(common)
         return _ordhc.Learner.uncertain_of_pairs(n, seed, self.question == "triplet", **asked)

@@ -10,7 +10,7 @@ from ordhc.io.paths import checked_path
 from ordhc.io.trees import read_tree
 from ordhc.tree.annotations import shown
 from ordhc.tree.convert import as_dendrogram
-from ordhc.tree.dendrogram import Dendrogram, engine_tree, from_engine
+from ordhc.tree.dendrogram import Dendrogram, engine_tree
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
@@ -45,13 +45,3 @@ def read_prior(prior: Any) -> Dendrogram:
         is_text = "(" in prior or prior.rstrip().endswith(";")
         return as_dendrogram(prior) if is_text else read_tree(prior)
     return as_dendrogram(prior)
-
-
-def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
-    tree = read_prior(prior)
-    return tree.n_leaves if tree.names is None else tree.names
-
-
-def kept_prior(prior: Any, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-    """Return the prior, a tree, as a dict for JSON; its leaves have the learner's numbers, not names."""
-    return from_engine(prior_tree(prior, names, n_leaves)).to_dict()

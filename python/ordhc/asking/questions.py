@@ -1,4 +1,4 @@
-"""The questions that a learner returns, and the check of a list of allowed questions."""
+"""The questions that a learner returns."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from ordhc import _checks
-from ordhc.asking.events import check_questions
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +35,3 @@ class Questions:
 
     def __iter__(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         return iter(zip(self.ids.tolist(), map(tuple, self.rows.tolist()), strict=True))
-
-
-def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
-    table = _checks.whole_numbers("among", rows)
-    check_questions(table, n_leaves, "among: ")
-    return np.ascontiguousarray(table, dtype=np.int32)

@@ -9,8 +9,9 @@ from typing import Any
 
 from ordhc import _checks
 from ordhc.asking.methods import CLASSES, Method, OfPairs, Revise
-from ordhc.asking.prior import kept_prior
+from ordhc.asking.prior import prior_tree
 from ordhc.errors import InputError
+from ordhc.tree.dendrogram import from_engine
 
 #: The settings that all learners have.
 OF_LEARNERS = ("repeat", "budget", "limit", "seed", "start")
@@ -121,7 +122,8 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
 def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
     """Return the settings of a method as a dict for JSON; the prior of "revise" has numbered leaves."""
     if isinstance(method, Revise):
-        method = replace(method, prior=kept_prior(method.prior, names, n_leaves))
+        prior = from_engine(prior_tree(method.prior, names, n_leaves))
+        method = replace(method, prior=prior.to_dict())
     return method.to_settings()
 
 

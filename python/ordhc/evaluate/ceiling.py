@@ -75,11 +75,8 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
         return 1 / 3
     random = np.random.default_rng(0)
     shares = units.shares_of(data)
-    found = []
-    for _ in range(ORDERS):
-        order = random.permutation(data.n_leaves)
-        found.append(satisfied_share(tree, changed(data, rows=order[data.rows]), shares))
-    return float(np.mean(found))
+    shuffled = (changed(data, rows=random.permutation(data.n_leaves)[data.rows]) for _ in range(ORDERS))
+    return float(np.mean([satisfied_share(tree, each, shares) for each in shuffled]))
 
 
 def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> NoiseCeiling | None:

@@ -209,15 +209,12 @@ class Structure:
         items, clusters = self.n_looked_at
         if not items + clusters:
             return "Where the tree fails: unknown, because all items and clusters have too few answers"
+        note = f"Where the tree fails: of {items:,} items and {clusters:,} clusters, points predict "
+        if not self.misfits:
+            return f"{note}none clearly better"
         return (
-            f"Where the tree fails: of {items:,} items and {clusters:,} clusters, points predict "
-            f"{len(self.misfits) or 'none'} clearly better"
-            + (
-                f" (log loss of the tree minus that of points; {FALSE:.0%} of those listed are expected by "
-                "chance)"
-                if self.misfits
-                else ""
-            )
+            f"{note}{len(self.misfits)} clearly better (log loss of the tree minus that of points; "
+            f"{FALSE:.0%} of those listed are expected by chance)"
         )
 
     def _repr_html_(self) -> str:
