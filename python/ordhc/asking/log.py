@@ -291,10 +291,8 @@ class Log:
             if kind in (ADDED, RETIRED):
                 self.changes.append(Change(row, kind, ref - 1, str(who)))
                 who = None
-            person = self.ids.get(who)
-            if person is None:
-                self._add_people({who})
-                person = self.ids[who]
+            self._add_people({who})
+            person = self.ids[who]
             self.kinds[row], self.refs[row], self.leaves[row] = kind, ref, leaves or NONE
             self.answers[row], self.who[row] = NO_ANSWER if answer is None else answer, person
             self.at[row], self.seconds[row] = at, np.nan if seconds is None else seconds
@@ -426,10 +424,8 @@ class Log:
 
     def history(self, who: str) -> History:
         """Return the questions that a person was given or has answered; the result is cached and updated."""
-        person = self.ids.get(who)
-        if person is None:
-            self._add_people({who})
-            person = self.ids[who]
+        self._add_people({who})
+        person = self.ids[who]
         found = self._histories.get(person)
         if found is not None:
             return found

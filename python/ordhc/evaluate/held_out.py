@@ -73,23 +73,16 @@ class Answers:
 class HeldOut:
     """The predictions of answers by trees that were made without them.
 
-    Attributes
-    ----------
-    satisfied
-        (a,) for each answer, the share of its rows with which a tree made without the answer agrees.
-    at_random
-        (a,) the expected share if the answer were random.
-    accuracy, low, high
-        The share of answers satisfied, and its 95% interval. The interval covers the variation over people or
-        questions (see `unit`), and over the trees that other data would give.
-    chance
-        The expected accuracy of trees with shuffled leaves.
-    unit, folds
-        The unit that was kept in one fold, and the number of folds. The unit is "group" (all answers of a
-        person) or "answer" (all answers to a question).
-    decided
-        The share of comparisons that the trees decide. In an undecided comparison both pairs are equally
-        close in the tree. This holds for a third of the questions "is A more like B or C?" in a binary tree.
+    `satisfied` (a,) has, for each answer, the share of its rows with which a tree made without the answer
+    agrees, and `at_random` (a,) the expected share if the answer were random. `accuracy` is the share of
+    answers satisfied. Its 95% interval, `low` to `high`, covers the variation over people or questions (see
+    `unit`), and over the trees that other data would give. `chance` is the expected accuracy of trees with
+    shuffled leaves.
+
+    `unit` is kept in one of the `folds`: "group" (all answers of a person) or "answer" (all answers to a
+    question). `decided` is the share of comparisons that the trees decide. In an undecided comparison both
+    pairs are equally close in the tree. This holds for a third of the questions "is A more like B or C?" in a
+    binary tree.
     """
 
     satisfied: Floats

@@ -19,16 +19,11 @@ Floats = NDArray[np.float64]
 class Agreement:
     """How often two answers to the same question are equal.
 
-    Attributes
-    ----------
-    between, n_between
-        For answers to questions that other people answered, too: the mean share of these people who give the
-        same answer, and the number of such answers. If people are unknown, all other answers to the question
-        count. None without such answers.
-    within, n_within
-        As `between` and `n_between`, but a person's answer is compared with the person's own other answers.
-    chance
-        The expected `between` of random answers; None if questions differ in the number of possible answers.
+    `between` is a mean over the `n_between` answers to questions that other people answered, too: the share
+    of these people who give the same answer. If people are unknown, all other answers to the question count.
+    `within` and `n_within` compare a person's answer with the person's own other answers. `chance` is the
+    expected `between` of random answers; None if questions differ in the number of possible answers. Means
+    without answers are None.
     """
 
     between: float | None

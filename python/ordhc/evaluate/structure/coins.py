@@ -113,11 +113,8 @@ def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
 def upper_tail(t: float, freedom: float) -> float:
     """Return the probability of a larger value of Student's t.
 
-    The error is below .001 from 4 degrees of freedom.
-
-    Notes
-    -----
-    Wallace 1959, "Bounds on normal approximations to Student's and the chi-square distributions".
+    The error is below .001 from 4 degrees of freedom (Wallace 1959, "Bounds on normal approximations to
+    Student's and the chi-square distributions").
 
     Examples
     --------

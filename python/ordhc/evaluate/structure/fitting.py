@@ -45,10 +45,7 @@ def minimised(
 
     `function` returns the value and the gradient at a point (k,). The search ends after `iterations` steps,
     or when the value falls by at most the share `tolerance` of the value.
-
-    Notes
-    -----
-    Nocedal & Wright 2006, "Numerical Optimization", algorithm 7.4.
+    This is algorithm 7.4 of Nocedal & Wright 2006, "Numerical Optimization".
 
     Examples
     --------
