@@ -74,8 +74,10 @@ def checked_who(who: object) -> None:
 
 def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDArray[np.int32]:
     """Return the (m,) numbers of the people who gave m answers; new names are added to `known`."""
-    is_one = who is None or isinstance(who, str)
-    names: list[Any] = [who] * m if is_one else _checks.listed("who", who)
+    if who is None or isinstance(who, str):
+        checked_who(who)
+        return np.full(m, known.setdefault(who, len(known)) if m else 0, dtype=np.int32)
+    names: list[Any] = _checks.listed("who", who)
     if len(names) != m:
         raise InputError(
             f"who= has {len(names)} names for {m} answers: give one name, or one for each answer"
