@@ -1,10 +1,18 @@
 """The command line interface; each command has its own module."""
 
+import os
+import platform
+import re
+import shlex
 import sys
 import traceback
+import warnings
+from contextlib import nullcontext
 
 import click
+import numpy as np
 
+from ordhc._start import importing_is_over
 from ordhc._version import ISSUES, __version__
 from ordhc.cli.cluster import cluster
 from ordhc.cli.compare import compare
@@ -13,6 +21,7 @@ from ordhc.cli.consensus import consensus
 from ordhc.cli.convert import convert
 from ordhc.cli.demo import demo
 from ordhc.cli.learn import learn
+from ordhc.cli.output import only_json
 from ordhc.cli.people_groups import people_groups
 from ordhc.cli.plan import plan
 from ordhc.cli.plot import plot
@@ -23,6 +32,8 @@ from ordhc.cli.score import score
 from ordhc.cli.session import session
 from ordhc.cli.simulate import simulate
 from ordhc.cli.structure import structure
+from ordhc.errors import InputError, InternalError, OrdhcWarning, PluginError
+from ordhc.io.paths import brief, is_remote, masked
 
 __all__ = ["main"]
 
@@ -94,15 +105,6 @@ def main(arguments: list[str] | None = None) -> None:
     Bad input prints one line to standard error and exits with code 2. A bug prints two lines and exits with
     code 3.
     """
-    import os
-    import warnings
-    from contextlib import nullcontext
-
-    from ordhc._start import importing_is_over
-    from ordhc.cli.output import only_json
-    from ordhc.errors import InputError, OrdhcWarning, PluginError
-    from ordhc.io.paths import brief
-
     importing_is_over()
     debug = bool(os.environ.get("ORDHC_DEBUG"))
     given = sys.argv[1:] if arguments is None else arguments
@@ -164,8 +166,6 @@ def _plugin_at_fault(error: Exception) -> str | None:
 
 
 def _described(error: Exception) -> str:
-    from ordhc.errors import InternalError
-    from ordhc.io.paths import brief
     from ordhc.plugins.registry import plugin_of
 
     text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
@@ -178,13 +178,6 @@ def _described(error: Exception) -> str:
 
 
 def _how_to_report(given: list[str]) -> str:
-    import platform
-    import shlex
-
-    import numpy as np
-
-    from ordhc.io.paths import brief
-
     command = brief(shlex.join(["ordhc", *map(_without_secret, given)]), 500)
     versions = f"ordhc {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     return (
@@ -194,8 +187,6 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    from ordhc.io.paths import is_remote, masked
-
     if is_remote(argument):
         return masked(argument)
     name, equals, _ = argument.partition("=")
@@ -204,16 +195,10 @@ def _without_secret(argument: str) -> str:
 
 def _without_secrets(text: str) -> str:
     # click repeats arguments in its messages, so the messages can have URLs with secrets.
-    import re
-
-    from ordhc.io.paths import masked
-
     return re.sub(r"[a-zA-Z][\w+.:-]*://[^\s'\")]+", lambda found: masked(found[0]), text)
 
 
 def _one_line(error: BaseException) -> str:
-    from ordhc.io.paths import brief
-
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{brief(str(error.filename), 200)}: {error.strerror}"
     return brief(str(error)) or type(error).__name__

@@ -8,7 +8,15 @@ import click
 from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.numbers import cluster_numbers, numbers_in, numbers_options
-from ordhc.cli.output import check_outputs, finish, json_option, progress_bar, quiet_option, summarise
+from ordhc.cli.output import (
+    check_n_clusters,
+    check_outputs,
+    finish,
+    json_option,
+    progress_bar,
+    quiet_option,
+    summarise,
+)
 from ordhc.cli.reading import (
     files_of,
     parameters_of,
@@ -18,6 +26,8 @@ from ordhc.cli.reading import (
     reading_options,
     unit_option,
 )
+from ordhc.errors import InputError, warn
+from ordhc.io.scan import is_several
 
 
 def _answers(
@@ -28,7 +38,6 @@ def _answers(
     The result is a scan if the file is large, and the method that `asked` describes can use a scan.
     """
     from ordhc.clustering.scanned import takes_scan
-    from ordhc.errors import InputError
 
     try:
         return read_comparisons(
@@ -174,8 +183,6 @@ def cluster(
     """
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan, biased_text, method_of_many
-    from ordhc.errors import warn
-    from ordhc.io.scan import is_several
     from ordhc.metrics.streamed import revenue_of
 
     numbers = numbers_in(reading)
@@ -210,8 +217,7 @@ def cluster(
     settings = parameters_of(params)
     asked = {"method": method, **parts_of(similarity, linkage, settings), **settings}
     plan = Plan.of(data, **asked)
-    if n_clusters is not None and not 1 <= n_clusters <= data.n_leaves:
-        raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{data.n_leaves}")
+    check_n_clusters(n_clusters, data.n_leaves)
     start = None if initial is None else read_labels(initial, data.names, data.n_leaves)
     with progress_bar("clustering", quiet=quiet) as progress:
         tree, unanswered = fit(plan, data, initial_clusters=start, tie_seed=seed, progress=progress)
@@ -220,22 +226,11 @@ def cluster(
         from ordhc.evaluate.bootstrap import bootstrap as resample
 
         with progress_bar("resampling", quiet=quiet) as progress:
-            resampled = resample(
-                data,
-                n_resamples=bootstrap,
-                seed=seed or 0,
-                unit=unit,
-                initial_clusters=start,
-                tree=tree,
-                executor=workers,
-                progress=progress,
-                **asked,
-            )
+            asked |= {"unit": unit, "initial_clusters": start, "tree": tree, "executor": workers}
+            resampled = resample(data, n_resamples=bootstrap, seed=seed or 0, progress=progress, **asked)
         tree = resampled.tree
     if (text := biased_text(plan, data)) is not None:
         warn(text)
-    flat = None if n_clusters is None else tree.cut(n_clusters)
-    summary = summarise(data, tree, revenue_of(tree, data), flat, unanswered)
     if not quiet:
         say_resumed(data)
-    finish(summary, tree, flat, resampled)
+    finish(summarise(data, tree, revenue_of(tree, data), unanswered), tree, resampled)

@@ -15,6 +15,7 @@ from ordhc.cli.reading import (
     say_next,
     unit_option,
 )
+from ordhc.io.scan import Scan
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -34,10 +35,6 @@ from ordhc.cli.reading import (
 def compare(
     file: str,
     methods: tuple[str, ...],
-    folds: int,
-    seed: int,
-    by: str,
-    unit: str | None,
     executor: str | None,
     resume: str | None,
     as_json: bool,
@@ -57,25 +54,16 @@ def compare(
       ordhc compare study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
     from ordhc.evaluate.select import select
-    from ordhc.io.scan import Scan
 
+    options = {name: reading.pop(name) for name in ("folds", "seed", "by", "unit")}
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, scanned={"resume": resume}, **reading)
     if resume and not isinstance(data, Scan):
         raise click.UsageError("--resume is for a folder or a pattern of files")
     meta = click.get_current_context().meta
     with progress_bar("comparing", quiet=quiet) as progress, executor_of(executor) as workers:
-        found = select(
-            data,
-            list(methods) or None,
-            folds=folds,
-            seed=seed,
-            by=by,
-            unit=unit,
-            heldout=meta.get(HELD_OUT),
-            executor=workers,
-            progress=progress,
-        )
+        options |= {"heldout": meta.get(HELD_OUT), "executor": workers, "progress": progress}
+        found = select(data, list(methods) or None, **options)
     if not quiet:
         say_resumed(data)
     if as_json:

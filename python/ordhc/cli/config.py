@@ -5,6 +5,7 @@ the option. Values in a table apply to the command with the name of the table. O
 override those of the file.
 """
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 
 from ordhc._checks import nearest, quoted, unknown_name
 from ordhc.errors import InputError
+from ordhc.io.files import read_bytes
 
 __all__ = ["configure"]
 
@@ -61,10 +63,6 @@ def _is_command(ctx: click.Context, group: click.Command, name: str) -> bool:
 
 
 def _read(path: str) -> dict[str, Any]:
-    import tomllib
-
-    from ordhc.io.files import read_bytes
-
     try:
         return tomllib.loads(read_bytes(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

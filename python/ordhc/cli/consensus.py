@@ -2,9 +2,13 @@
 
 import click
 
+from ordhc._progress import part
 from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar, quiet_option
 from ordhc.cli.reading import underscores_option
+from ordhc.io import read_trees, write_tree
+from ordhc.io.files import check_outputs_apart, check_writable
+from ordhc.io.trees import check_written
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -56,10 +60,6 @@ def consensus(
       ordhc consensus run1.nex run2.nex --burn-in 1000 -o consensus.nwk
       ordhc consensus genes/*.nwk -o supertree.nwk
     """
-    from ordhc._progress import part
-    from ordhc.io import read_trees, write_tree
-    from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import check_written
     from ordhc.tree.consensus import consensus as compute
 
     check_outputs_apart([output], sources)

@@ -7,8 +7,11 @@ import click
 from ordhc.cli.help import Command
 from ordhc.cli.output import progress_bar
 from ordhc.cli.reading import files_of, read_comparisons, reading_options, underscores_option
-
-_COMPARISONS = (".csv", ".tsv", ".parquet", ".npz", ".npy")
+from ordhc.io import Scan, read_trees, write_comparisons, write_trees
+from ordhc.io.files import check_outputs_apart, check_writable
+from ordhc.io.paths import suffix_of
+from ordhc.io.trees import ONLY_TREES, check_written
+from ordhc.io.writing import ending_of
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -52,11 +55,6 @@ def convert(
       ordhc convert --kind most-central answers.csv t.npz --items left,middle,right --chosen central
       ordhc convert --format salmon responses.csv triplets.csv
     """
-    from ordhc.io import read_trees, write_comparisons, write_trees
-    from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.paths import suffix_of
-    from ordhc.io.trees import ONLY_TREES, check_written
-
     check_outputs_apart([target], files_of(source, reading))
     if tree is None:
         tree = (
@@ -76,11 +74,7 @@ def convert(
         return
     if min_support is not None:
         raise click.UsageError("--min-support is for trees")
-    from ordhc.io.paths import without_ending
-    from ordhc.io.scan import Scan
-
-    if target != "-" and not without_ending(target).endswith(_COMPARISONS):
-        raise click.UsageError(f"{target}: the ending is none of {', '.join(_COMPARISONS)}")
+    ending_of(target)
     check_writable(target)
     with progress_bar("reading", quiet=False) as progress:
         data = read_comparisons(source, progress=progress, **reading)

@@ -1,8 +1,12 @@
 """`ordhc demo`: cluster a bundled set of real answers."""
 
+from pathlib import Path
+
 import click
 
 from ordhc.cli.help import Command
+from ordhc.cli.output import check_outputs, print_summary, progress_bar, say, summarise, write_outputs
+from ordhc.errors import MissingExtraError
 
 
 @click.command(cls=Command)
@@ -19,13 +23,9 @@ def demo(output_dir: str, n_clusters: int) -> None:
     Example:
       ordhc demo --output-dir demo
     """
-    from pathlib import Path
-
-    from ordhc.cli.output import check_outputs, print_summary, progress_bar, say, summarise, write_outputs
     from ordhc.clustering.cluster import fit
     from ordhc.clustering.plan import Plan
     from ordhc.datasets import load_food
-    from ordhc.errors import MissingExtraError
     from ordhc.metrics.streamed import revenue_of
     from ordhc.plotting.drawing import need_matplotlib
 
@@ -45,6 +45,6 @@ def demo(output_dir: str, n_clusters: int) -> None:
         tree, unanswered = fit(plan, data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
-    summary = summarise(data, tree, revenue_of(tree, data), flat, unanswered)
+    summary = summarise(data, tree, revenue_of(tree, data), unanswered)
     summary["files"] = [*outputs, *plots]
     print_summary(summary, tree, flat)

@@ -1,7 +1,7 @@
 """The option `--executor`, which distributes work to threads, processes, loky or Dask."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -39,20 +39,20 @@ def executor_of(text: str | None) -> Iterator[Any]:
         yield None
         return
     kind, _, rest = text.partition(":")
-    with ExitStack() as stack:
-        if kind == "dask" and rest:
-            try:
-                from distributed import Client
-            except ImportError:
-                raise InputError("--executor dask needs Dask: pip install distributed") from None
-            client: Any = stack.enter_context(Client(rest, timeout=10))  # type: ignore[no-untyped-call]
-            yield stack.enter_context(client.get_executor())
-            return
-        if kind not in ("threads", "processes", "loky") or not (rest == "" or rest.isdigit()) or rest == "0":
-            raise click.UsageError(
-                f"--executor {text} must be threads, processes or loky (:N for N workers), or dask:ADDRESS"
-            )
-        yield stack.enter_context(_made(kind, int(rest) if rest else None))
+    if kind == "dask" and rest:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("--executor dask needs Dask: pip install distributed") from None
+        with Client(rest, timeout=10) as client, client.get_executor() as workers:  # type: ignore[no-untyped-call]
+            yield workers
+        return
+    if kind not in ("threads", "processes", "loky") or not (rest == "" or rest.isdigit()) or rest == "0":
+        raise click.UsageError(
+            f"--executor {text} must be threads, processes or loky (:N for N workers), or dask:ADDRESS"
+        )
+    with _made(kind, int(rest) if rest else None) as workers:
+        yield workers
 
 
 def _made(kind: str, count: int | None) -> Any:

@@ -4,6 +4,9 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ordhc.io import write_comparisons
+from ordhc.io.files import write_bytes
+
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
@@ -20,9 +23,6 @@ def export_answers(session: "Session", path: str) -> None:
     one quadruplet. A "none" answer is a row whose first columns are empty; its last columns have the leaves
     that were shown.
     """
-    from ordhc.io import write_comparisons
-    from ordhc.io.files import write_bytes
-
     delimiter = next((mark for end, mark in _TABLES.items() if path.lower().endswith(end)), None)
     if path == "-":
         delimiter = ","

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ordhc.cli.config import configure
+from ordhc.errors import PluginError
 
 __all__ = [
     "Command",
@@ -155,7 +156,6 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
 
 
 def _specs(kind: str) -> list[tuple[str, Any]]:
-    from ordhc.errors import PluginError
     from ordhc.plugins import registry
 
     try:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.asking.methods import ASSUMPTIONS, NOISES, QUESTIONS, SCHEDULES
-from ordhc.asking.oracle import advised, errors_of
+from ordhc._progress import Progress
+from ordhc.asking.methods import ASSUMPTIONS, NOISES, QUESTIONS, SCHEDULES, Method, Uncertain
+from ordhc.asking.oracle import Answering, advised, errors_of, known_to
 from ordhc.asking.remaining import remaining_in_words
 from ordhc.asking.settings import METHODS, from_settings
 from ordhc.asking.wrappers import noisy
 from ordhc.cli.help import Command, Name, Registered, Settings, section
 from ordhc.cli.output import check_outputs, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of
+from ordhc.errors import InputError, StoppedError
+from ordhc.io import read_tree, write_tree
+from ordhc.io.files import check_outputs_apart, check_writable
+from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
-    from ordhc._progress import Progress
     from ordhc.asking.learner import Learner
-    from ordhc.asking.methods import Method
-    from ordhc.asking.oracle import Answering
     from ordhc.asking.session import Session
-    from ordhc.tree.dendrogram import Dendrogram
-
 
 _A_MINUTE = 60
 
@@ -184,8 +183,6 @@ def learn(
     """
     from ordhc.cli.exporting import export_answers
     from ordhc.cli.interview import QUIT_MESSAGE, interview
-    from ordhc.io import read_tree, write_tree
-    from ordhc.io.files import check_outputs_apart, check_writable
 
     inputs = (session, items, source, prior, start)
     check_outputs(outputs, (), None, n_clusters=None, as_json=as_json, inputs=inputs)
@@ -202,43 +199,44 @@ def learn(
     names, pictures = _items(items, begun)
     common = {"repeat": repeat, "budget": budget, "seed": seed, "start": begun}
     given: dict[str, Any] = {key: value for key, value in common.items() if value is not None}
-    answerer = None
+    answering = truth = None
     if oracle is not None:
         width = 3 if method is None else method.width
-        answerer = _answerer(oracle, source, params, accuracy, seed or 0, width, _names(session, names))
+        leaves = _names(session, names)
+        answering, truth = _answering(oracle, source, params, accuracy, seed or 0, width, leaves)
         if not _exists(session):
-            errs = errors_of(answerer.oracle)[1] is not None and repeat is None
+            errs = errors_of(answering)[1] is not None and repeat is None
             method = _method(settings, prior, "robust" if errs else "insertion")
-            method, reason = advised(answerer.oracle, method, repeat or 1)
+            method, reason = advised(answering, method, repeat or 1)
             if reason and not quiet:
                 click.echo(reason, err=True)
     given["method"] = method
     if session is None:
-        assert answerer is not None
+        assert answering is not None
         _refuse({"--export": export, "--who": who}, "a SESSION, which keeps the answers")
-        found = _simulated(answerer, names, given, supported_by, quiet)
+        found = _simulated(answering, truth, names, given, supported_by, quiet)
     else:
-        with _opened(session, names, answerer, given) as kept:
-            if answerer is None:
+        with _opened(session, names, answering, given) as kept:
+            if answering is None:
                 try:
                     interview(kept, who, pictures)
                 except KeyboardInterrupt:
                     say(f"\n{QUIT_MESSAGE}", err=True)
+                tree = kept.tree()
             else:
-                tree = _learnt(
-                    answerer.oracle, quiet, kept, session=kept, supported_by=supported_by, who=who or oracle
-                )
+                asked = {"session": kept, "supported_by": supported_by, "who": who or oracle}
+                tree = _learnt(answering, quiet, kept, **asked)
             if export is not None:
                 export_answers(kept, export)
             found = {
-                "tree": kept.tree() if answerer is None else tree,
+                "tree": tree,
                 "n_answers": kept.status.n_answered,
                 "n_placed": kept.status.n_placed,
                 "done": kept.done,
                 "remaining": kept.status.remaining,
             }
     tree = found.pop("tree")
-    report = None if answerer is None or answerer.oracle.report is None else answerer.oracle.report()
+    report = None if answering is None or answering.report is None else answering.report()
     for path in outputs:
         write_tree(tree, path)
     if as_json:
@@ -253,12 +251,9 @@ def learn(
 
 
 def _method(settings: Mapping[str, Any], prior: str | None, default: str) -> Method | None:
-    from ordhc.io import read_tree
-
     given = {**settings, "prior": None if prior is None else read_tree(prior)}
-    return (
-        from_settings(given, default=default) if any(value is not None for value in given.values()) else None
-    )
+    is_given = any(value is not None for value in given.values())
+    return from_settings(given, default=default) if is_given else None
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
@@ -279,15 +274,7 @@ def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
         say(report)
 
 
-@dataclass(frozen=True)
-class _Answerer:
-    """A registered oracle, and the tree from which it answers (None if it answers from other data)."""
-
-    oracle: Answering
-    truth: Dendrogram | None
-
-
-def _answerer(
+def _answering(
     name: str,
     path: str | None,
     params: tuple[str, ...],
@@ -295,13 +282,10 @@ def _answerer(
     seed: int,
     width: int,
     leaves: tuple[str, ...] | None,
-) -> _Answerer:
-    from pathlib import Path
-
-    from ordhc.asking.oracle import Answering
+) -> tuple[Answering, Dendrogram | None]:
+    """Return a registered oracle, and the tree from which it answers (None if it answers from other data)."""
     from ordhc.asking.registered import named
     from ordhc.cli.sources import read_source
-    from ordhc.errors import InputError
     from ordhc.plugins import registry
 
     if name not in registry.names("oracle") and path is None and Path(name).exists():
@@ -319,26 +303,20 @@ def _answerer(
         answer = noisy(answer, accuracy, seed=seed)
     asked = Answering.around(answer, answer)
     asked.names = asked.names or names
-    return _Answerer(asked, source if spec.takes == ("tree",) else None)
+    return asked, source if spec.takes == ("tree",) else None
 
 
 def _learnt(oracle: Answering, quiet: bool, kept: Learner | Session, **options: Any) -> Dendrogram:
     from ordhc.asking.loop import learn
-    from ordhc.errors import StoppedError
 
-    with _asking(quiet) as progress:
+    with progress_bar("asking", quiet=quiet) as bar:
+        # An oracle may take hours, so without a terminal a line is printed each minute.
+        progress = bar if quiet or bar is not None else line_by_line("asking")
         try:
             return learn(oracle, progress=progress, **options)
         except StoppedError as stop:
             click.echo(f"ordhc: {stop}", err=True)
             return kept.tree()
-
-
-@contextmanager
-def _asking(quiet: bool) -> Iterator[Progress | None]:
-    # An oracle may take hours, so without a terminal a line is printed each minute.
-    with progress_bar("asking", quiet=quiet) as bar:
-        yield bar if quiet or bar is not None else line_by_line("asking")
 
 
 def line_by_line(what: str, clock: Callable[[], float] = time.monotonic) -> Progress:
@@ -355,13 +333,10 @@ def line_by_line(what: str, clock: Callable[[], float] = time.monotonic) -> Prog
 
 
 def _exists(session: str | None) -> bool:
-    from pathlib import Path
-
     return session is not None and Path(session).exists()
 
 
 def _items(items: str | None, start: Dendrogram | None) -> tuple[tuple[str, ...] | None, Mapping[str, Path]]:
-    from ordhc.errors import InputError
     from ordhc.io.items import read_items
 
     names, pictures = (None, {}) if items is None else read_items(items)
@@ -385,37 +360,30 @@ def _names(session: str | None, names: tuple[str, ...] | None) -> tuple[str, ...
 
 
 def _opened(
-    session: str, names: tuple[str, ...] | None, answerer: _Answerer | None, given: dict[str, Any]
+    session: str, names: tuple[str, ...] | None, oracle: Answering | None, given: dict[str, Any]
 ) -> Session:
     from ordhc.asking.session import Session
-    from ordhc.errors import InputError
 
     n_leaves = None
     is_new = not _exists(session)
-    if is_new and answerer is not None and names is None:
-        names, n_leaves = answerer.oracle.names, answerer.oracle.n_leaves
+    if is_new and oracle is not None and names is None:
+        names, n_leaves = oracle.names, oracle.n_leaves
     if is_new and names is None and n_leaves is None:
         raise InputError(f"{session}: there is no such session; a new one needs --items FILE")
     return Session(session, names, n_leaves=None if names else n_leaves, **given)
 
 
 def _simulated(
-    answerer: _Answerer,
+    oracle: Answering,
+    truth: Dendrogram | None,
     names: tuple[str, ...] | None,
     given: dict[str, Any],
     supported_by: int | None,
     quiet: bool,
 ) -> dict[str, Any]:
-    import math
-    from dataclasses import replace
-
     from ordhc import metrics
     from ordhc.asking.learner import Learner
-    from ordhc.asking.methods import Uncertain
-    from ordhc.asking.oracle import known_to
-    from ordhc.errors import InputError
 
-    oracle = answerer.oracle
     leaves = names or oracle.names or oracle.n_leaves
     if leaves is None:
         raise InputError("the oracle does not know how many leaves there are: give --items FILE")
@@ -433,6 +401,6 @@ def _simulated(
         "remaining": learner.status.remaining,
         "per_n_log_n": learner.status.n_answered / (n * math.log2(n)) if n > 1 else 0.0,
     }
-    if answerer.truth is not None and answerer.truth.n_leaves == n:
-        found["triplet_distance"] = metrics.triplet_distance(tree, answerer.truth)
+    if truth is not None and truth.n_leaves == n:
+        found["triplet_distance"] = metrics.triplet_distance(tree, truth)
     return found

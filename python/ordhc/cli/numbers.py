@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.output import finish, progress_bar
+from ordhc._checks import leaves_of_condensed
+from ordhc.cli.output import check_n_clusters, finish, progress_bar
 from ordhc.cli.reading import parameters_of, parts_of, read_labels
+from ordhc.io import read_matrix, read_names, read_vectors
+from ordhc.similarities.vectors import Vectors
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import as_json
 
 if TYPE_CHECKING:
     from ordhc.evaluate.bootstrap import Bootstrap
-    from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["cluster_numbers", "numbers_in", "numbers_options"]
 
@@ -55,29 +59,17 @@ def numbers_in(reading: dict[str, Any]) -> str | None:
 def cluster_numbers(kind: str) -> None:
     """Run `ordhc cluster` for distances, similarities or vectors."""
     given = click.get_current_context().params
-    n_clusters = given["n_clusters"]
     with progress_bar("clustering", quiet=given["quiet"]) as progress:
         if kind == "vectors":
             tree, resampled = _of_vectors(given, progress)
         else:
             tree, resampled = _of_matrix(given, kind, progress), None
-    if n_clusters is not None and not 1 <= n_clusters <= tree.n_leaves:
-        raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{tree.n_leaves}")
-    flat = None if n_clusters is None else tree.cut(n_clusters)
-    from ordhc.tree.settings import as_json
-
-    summary: dict[str, Any] = {
-        "n_leaves": tree.n_leaves,
-        "kind": kind,
-        **as_json(tree.settings),
-        "labels": None if flat is None else flat.tolist(),
-    }
-    finish(summary, tree, flat, resampled)
+    check_n_clusters(given["n_clusters"], tree.n_leaves)
+    finish({"n_leaves": tree.n_leaves, "kind": kind, **as_json(tree.settings)}, tree, resampled)
 
 
-def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
+def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> Dendrogram:
     from ordhc.agglomerate.linkage import linkage
-    from ordhc.io import read_matrix
 
     for name, reason in (
         ("method", "--linkage says how clusters are merged"),
@@ -89,8 +81,6 @@ def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
     dissimilarity = kind == "distances"
     values, own = read_matrix(given["file"], dissimilarity=dissimilarity, delimiter=given["delimiter"])
     names = _names(given["names"], own)
-    from ordhc._checks import leaves_of_condensed
-
     n = len(values) if values.ndim == 2 else leaves_of_condensed(len(values))
     settings = parameters_of(given["params"])
     parts = parts_of(None, given["linkage"], settings)
@@ -108,8 +98,6 @@ def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
 
 def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Bootstrap | None]":
     from ordhc.clustering.cluster import cluster
-    from ordhc.io import read_vectors
-    from ordhc.similarities.vectors import Vectors
 
     if given["method"] is None and given["similarity"] is None:
         raise click.UsageError(
@@ -138,6 +126,4 @@ def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Boot
 
 
 def _names(given: str | None, own: Any) -> Any:
-    from ordhc.io.names import read_names
-
     return own if given is None else read_names(given)

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from ordhc import _progress
 from ordhc._checks import on_one_line
 from ordhc._json import finite
 from ordhc._progress import Progress
+from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.units import count_answers
+from ordhc.io.files import check_outputs_apart, check_writable, write_bytes
+from ordhc.io.scan import Scan
+from ordhc.io.trees import check_written, tree_bytes
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.settings import as_json, in_words
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ordhc.comparison.comparisons import Comparisons
     from ordhc.evaluate.bootstrap import Bootstrap
-    from ordhc.io.scan import Scan
-    from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
     "HELD_OUT",
     "LEFT_OUT",
     "SESSION",
+    "check_n_clusters",
     "check_outputs",
     "counted_people",
     "emit_json",
@@ -111,14 +118,10 @@ def check_outputs(
     inputs: tuple[str | None, ...] = (),
 ) -> None:
     """Check that all results can be written, before any work is done."""
-    from pathlib import Path
-
-    from ordhc.io.files import check_outputs_apart, check_writable
-    from ordhc.io.trees import check_written
     from ordhc.plotting.drawing import PICTURES, need_matplotlib
     from ordhc.plotting.pages import PAGES
 
-    for path in [*outputs, *([consensus] if consensus else [])]:
+    for path in filter(None, (*outputs, consensus)):
         check_written(path)
         check_writable(path)
     for path in plots:
@@ -135,13 +138,7 @@ def check_outputs(
         if n_clusters is None:
             raise click.UsageError("--labels needs --n-clusters")
         check_writable(labels)
-    targets = [
-        *outputs,
-        *plots,
-        *filter(None, (labels, consensus, html)),
-        *(["-"] if as_json else []),
-    ]
-    check_outputs_apart(targets, inputs)
+    check_outputs_apart([*outputs, *plots, labels, consensus, html, "-" if as_json else None], inputs)
 
 
 def write_outputs(
@@ -153,19 +150,13 @@ def write_outputs(
     html: str | None = None,
 ) -> None:
     """Write the files that the options name: trees, pictures, labels and the interactive page."""
-    from ordhc.io.files import write_bytes
-    from ordhc.io.trees import check_written, tree_bytes
-
     for path in outputs:
         write_bytes(path, tree_bytes([tree], check_written(path)))
-    for path in (*plots, *([] if html is None else [html])):
+    for path in filter(None, (*plots, html)):
         from ordhc.plotting.saving import save_plot
 
         save_plot(tree, path, n_clusters=None if flat is None else int(flat.max()) + 1)
     if labels is not None and flat is not None:
-        import csv
-        import io
-
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["leaf", "name", "cluster"])
@@ -173,20 +164,15 @@ def write_outputs(
         write_bytes(labels, text.getvalue().encode())
 
 
+def check_n_clusters(n_clusters: int | None, n_leaves: int) -> None:
+    if n_clusters is not None and not 1 <= n_clusters <= n_leaves:
+        raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{n_leaves}")
+
+
 def summarise(
-    data: Comparisons | Scan,
-    tree: Dendrogram,
-    revenue: float,
-    flat: NDArray[np.int64] | None,
-    unanswered: NDArray[np.int64],
+    data: Comparisons | Scan, tree: Dendrogram, revenue: float, unanswered: NDArray[np.int64]
 ) -> dict[str, Any]:
     """Return the summary of a command that made a tree, as a dict for JSON."""
-    import numpy as np
-
-    from ordhc.comparison.units import count_answers
-    from ordhc.io.scan import Scan
-    from ordhc.tree.settings import as_json
-
     people: Any = None
     if isinstance(data, Scan):
         people = data.group_names
@@ -203,15 +189,14 @@ def summarise(
         "unanswered": unanswered.tolist(),
         **as_json(tree.settings),
         "revenue": revenue,
-        "labels": None if flat is None else flat.tolist(),
     }
 
 
-def finish(
-    summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None, resampled: Bootstrap | None
-) -> None:
-    """Write the files that the options of `ordhc cluster` name, and print the summary or JSON."""
+def finish(summary: dict[str, Any], tree: Dendrogram, resampled: Bootstrap | None) -> None:
+    """Cut the tree and write the files as the options of `ordhc cluster` say; print the summary or JSON."""
     given = click.get_current_context().params
+    flat = None if given["n_clusters"] is None else tree.cut(given["n_clusters"])
+    summary["labels"] = None if flat is None else flat.tolist()
     outputs, plots, consensus, html = (given[name] for name in ("outputs", "plots", "consensus", "html"))
     summary["files"] = [path for path in (*outputs, consensus, html, *plots) if path and path != "-"]
     if resampled is not None:
@@ -226,8 +211,6 @@ def finish(
 
 
 def _summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
-    import numpy as np
-
     support = found.support[:-1]
     return {
         "n_resamples": len(found.trees),
@@ -296,42 +279,28 @@ def print_session() -> None:
 _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 
-def _counted_answers(n_answers: int, n_people: int | None) -> str:
-    counted = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
-    if n_people is None:
-        return f"{counted}; no column names the person (--person COLUMN)"
-    return f"{counted} of {counted_people(n_people)}"
-
-
 def print_summary(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
     if "n_comparisons" not in summary:
         say(f"{tree.n_leaves:,} leaves, from {summary['kind']}")
-        _print_results(summary, tree, flat)
-        return
-    say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
-    if SESSION in click.get_current_context().meta:
-        print_session()
     else:
-        say(_counted_answers(summary["n_answers"], summary["n_people"]))
-    if summary["unanswered"]:
+        say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
+        if SESSION in click.get_current_context().meta:
+            print_session()
+        else:
+            n_answers, n_people = summary["n_answers"], summary["n_people"]
+            of = "; no column names the person (--person COLUMN)"
+            of = of if n_people is None else f" of {counted_people(n_people)}"
+            say(f"{n_answers:,} answer{'' if n_answers == 1 else 's'}{of}")
+    if summary.get("unanswered"):
         from ordhc.clustering.unanswered import unanswered_text
 
         say(unanswered_text(tree, summary["unanswered"]))
-    _print_results(summary, tree, flat)
-
-
-def _print_results(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
-    """Print the part of a summary that is about the tree and its files."""
-    from ordhc.tree.settings import in_words
-
     say(f"method   {in_words(summary)}")
     if "revenue" in summary:
         say(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
         _print_bootstrap(summary["bootstrap"])
     if flat is not None:
-        import numpy as np
-
         say(f"{flat.max() + 1} clusters:")
         for label in range(int(flat.max()) + 1):
             members = [on_one_line(tree.labels[leaf]) for leaf in np.flatnonzero(flat == label)]

@@ -1,5 +1,7 @@
 """`ordhc plan`: estimate the number of answers that a study needs."""
 
+from typing import Any
+
 import click
 
 from ordhc.cli.help import Command, section
@@ -41,16 +43,7 @@ from ordhc.cli.output import emit_json, json_option, say
 )
 @section("Options")
 @json_option
-def plan(
-    items: int,
-    accuracy: float,
-    noise: str,
-    target: float,
-    score: str,
-    seconds: float,
-    per_person: int,
-    as_json: bool,
-) -> None:
+def plan(items: int, accuracy: float, as_json: bool, **options: Any) -> None:
     """Estimate how many answers, hours and people a study needs.
 
     In the study people say which of three items is the odd one out. The numbers come from simulated studies:
@@ -63,8 +56,8 @@ def plan(
     """
     from ordhc.evaluate.needed import plan as compute
 
-    found = compute(items, accuracy, target, score=score, noise=noise, seconds=seconds, per_person=per_person)
+    found = compute(items, accuracy, **options)
     if as_json:
         emit_json(found.to_dict())
-        return
-    say(str(found))
+    else:
+        say(found)

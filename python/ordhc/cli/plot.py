@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from ordhc.cli.help import Command
-from ordhc.cli.output import progress_bar, quiet_option, say
+from ordhc.cli.output import check_outputs, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of, underscores_option
+from ordhc.io import read_tree
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -56,8 +57,6 @@ def plot(
       ordhc plot tree.nwk -o tree.pdf -o tree.html --n-clusters 5
       ordhc plot raxml.nwk -o tree.png --layout unrooted --param support=false
     """
-    from ordhc.cli.output import check_outputs
-    from ordhc.io import read_tree
     from ordhc.plotting.figures import PICTURES
     from ordhc.plotting.pages import PAGES
     from ordhc.plotting.saving import save_plot

@@ -1,13 +1,15 @@
 """`ordhc plugins`: list plugins, and write the package of a new plugin."""
 
 import shlex
-from dataclasses import asdict, replace
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ordhc.cli.help import Command, Group
-from ordhc.cli.output import json_option
+from ordhc.cli.output import emit_json, json_option, say
+from ordhc.errors import OrdhcWarning
 
 if TYPE_CHECKING:
     from ordhc.plugins.registry import Registered
@@ -24,10 +26,6 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
       ordhc plugins --json
       ordhc plugins new ordhc-mixed --kind linkage
     """
-    import warnings
-
-    from ordhc.cli.output import emit_json, say
-    from ordhc.errors import OrdhcWarning
     from ordhc.plugins.registry import KINDS, list_plugins
 
     if ctx.invoked_subcommand is not None:
@@ -42,13 +40,14 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
         emit_json({"plugins": [row.to_dict() for row in rows]})
         return
     width = max(len(row.name) for row in rows) + 2
-    for kind in [kind for kind in KINDS if any(row.kind == kind for row in rows)]:
-        say(f"{kind}:")
-        for row in rows:
-            if row.kind == kind:
-                origin = "" if row.plugin == "ordhc" else f"  [{row.plugin} {row.version}]"
-                note = f"  ({row.status}: {row.error})" if row.status != "ok" else ""
-                say(f"  {row.name:<{width}}{row.summary}{origin}{note}")
+    for kind in KINDS:
+        own = [row for row in rows if row.kind == kind]
+        if own:
+            say(f"{kind}:")
+        for row in own:
+            origin = "" if row.plugin == "ordhc" else f"  [{row.plugin} {row.version}]"
+            note = f"  ({row.status}: {row.error})" if row.status != "ok" else ""
+            say(f"  {row.name:<{width}}{row.summary}{origin}{note}")
     for row in rows:
         if not row.kind:
             error = f": {row.error}" if row.error else ""
@@ -92,14 +91,13 @@ def new(name: str, folder: str | None, kind: str, licence: str, author: str | No
       ordhc plugins new ordhc-mixed --kind linkage
       ordhc plugins new letters plugins/letters --kind oracle --author "Ann Lee"
     """
-    from ordhc.cli.output import emit_json, say
     from ordhc.cli.scaffold import new_plugin
 
     made = new_plugin(name, kind, folder, licence=licence, author=author)
     if as_json:
-        emit_json(asdict(made))
+        emit_json(made)
         return
-    for path in made.files:
-        say(f"wrote    {made.folder}/{path}")
-    where = shlex.quote(made.folder)
+    for path in made["files"]:
+        say(f"wrote    {made['folder']}/{path}")
+    where = shlex.quote(made["folder"])
     say(f"next: cd {where} && python -m pip install -e '.[test]' && python -m pytest")

@@ -2,20 +2,29 @@
 
 import json
 import shlex
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from ordhc.cli.help import section
 from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION, say
-from ordhc.comparison.asked import FORMATS, KINDS
-from ordhc.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from ordhc.comparison.asked import FORMATS, KINDS, Asked
+from ordhc.errors import InputError, SkippedRowsWarning
+from ordhc.io.answers import answers_of_file
+from ordhc.io.files import read_bytes, standard_input
+from ordhc.io.names import names_file
+from ordhc.io.paths import is_remote, masked
+from ordhc.io.references import label_table
+from ordhc.io.scan import files_of as files_in
+from ordhc.io.scan import is_large, is_several, scan_of
 
 __all__ = [
     "analysed_session",
@@ -223,9 +232,6 @@ def read_comparisons(
     `takes` returns True for its scan. `reading` has the values of the reading options. The number of rows
     that were left out, by reason, is stored for the command's JSON.
     """
-    from ordhc.io.answers import answers_of_file
-    from ordhc.io.scan import is_large, is_several, scan_of
-
     is_asked_for = any(value is not None for value in (scanned or {}).values())
     if is_session(path):
         if is_asked_for:
@@ -248,10 +254,6 @@ def read_comparisons(
 
 def _spooled() -> Any:
     """Return standard input as a stream, or as the path of a temporary file if it is large."""
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    from ordhc.io.files import standard_input
     from ordhc.io.scan import LARGE
 
     context = click.get_current_context()
@@ -259,20 +261,16 @@ def _spooled() -> Any:
 
 
 def _asked(reading: dict[str, Any]) -> Any:
-    from ordhc.comparison.asked import Asked
-
     items, chosen, ranks = reading["items"], reading["chosen"], reading["ranks"]
     how, delimiter, na = reading["chosen_as"], reading["delimiter"], reading["na"]
     by_words = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " "}
-    found_chosen: Any = None if chosen is None else listed(chosen)
-    if found_chosen is not None and len(found_chosen) == 1:
-        found_chosen = found_chosen[0]
+    columns = [] if chosen is None else listed(chosen)
     return Asked(
         **reading
         | {
             "kind": reading["kind"] or "triplet",
             "items": (listed(items[0]) if len(items) == 1 else _positions(items)) or None,
-            "chosen": found_chosen,
+            "chosen": columns[0] if len(columns) == 1 else columns or None,
             "chosen_as": _pairs_of(how) if how is not None and "=" in how else how,
             "ranks": None if ranks is None else listed(ranks),
             "exclude": _exclude_of(reading["exclude"]),
@@ -283,11 +281,6 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, asked: Any, means: Mapping[str, Any], progress: Any) -> Any:
-    from dataclasses import replace
-
-    from ordhc.io.paths import masked
-    from ordhc.io.scan import scan_of
-
     with _left_out():
         found = scan_of(path, replace(asked, by_name=False), **means)
         if (report := found.surveying(progress)) is not None:
@@ -362,11 +355,8 @@ def _positions(found: Sequence[str]) -> list[Any]:
 
 
 def _pairs_of(text: str) -> dict[str, str]:
-    found = {}
-    for pair in text.split(","):
-        cell, _, meaning = pair.partition("=")
-        found[cell.strip()] = meaning.strip()
-    return found
+    pairs = (pair.partition("=") for pair in text.split(","))
+    return {cell.strip(): meaning.strip() for cell, _, meaning in pairs}
 
 
 def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
@@ -382,10 +372,6 @@ def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
 @contextmanager
 def _left_out() -> Iterator[None]:
     """Record, for the command's JSON, how many rows the `with` block leaves out for each reason."""
-    import warnings
-
-    from ordhc.errors import SkippedRowsWarning
-
     counts: dict[str, int] = {}
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -408,11 +394,6 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
 
     The options are `names`, `participants` and `questions`. The entry of an option that is not given is None.
     """
-    from ordhc.io.names import names_file
-    from ordhc.io.paths import is_remote
-    from ordhc.io.scan import files_of as files_in
-    from ordhc.io.scan import is_several
-
     names = reading["names"]
     inside = [path] if not is_several(path) else [] if is_remote(path) else files_in(path)
     return (
@@ -440,8 +421,6 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
     """Print a suggestion for the next command: `command` with the same answers and reading options."""
-    from ordhc.io.paths import masked
-
     source = "FILE" if file == "-" else masked(file)
     say(f"next: {shlex.join(['ordhc', command, source, *reading_arguments(reading), *more])}")
 
@@ -465,31 +444,21 @@ def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, An
 
     Settings that begin with "similarity." or "linkage.", such as linkage.beta, are removed from `settings`.
     """
-    return {
-        "similarity": _with_settings("similarity", similarity, settings),
-        "linkage": _with_settings("linkage", linkage, settings),
-    }
+    found: dict[str, Any] = {}
+    for part, name in (("similarity", similarity), ("linkage", linkage)):
+        prefix = f"{part}."
+        own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
+        if own and name is None:
+            raise click.UsageError(f"--param {prefix}{next(iter(own))} needs --{part}")
+        found[part] = (name, own) if own else name
+    return found
 
 
-def _with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
-    """Return `name`, or a pair of `name` and its settings, which are removed from `settings`."""
-    prefix = f"{part}."
-    own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
-    if own and name is None:
-        raise click.UsageError(f"--param {prefix}{next(iter(own))} needs --{part}")
-    return (name, own) if own else name
-
-
-def read_labels(path: str, names: Sequence[str] | None, n_leaves: int) -> "NDArray[np.int64]":
+def read_labels(path: str, names: Sequence[str] | None, n_leaves: int) -> NDArray[np.int64]:
     """Return the (n_leaves,) initial clusters from a csv file, as --labels writes it.
 
     A leaf that is not in the file starts as a cluster of its own.
     """
-    import numpy as np
-
-    from ordhc.io.files import read_bytes
-    from ordhc.io.references import label_table
-
     leaves = names or tuple(str(leaf) for leaf in range(n_leaves))
     number: dict[str, int] = {}
     labels = np.arange(n_leaves, 2 * n_leaves)

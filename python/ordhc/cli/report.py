@@ -1,11 +1,12 @@
 """`ordhc report`: write a report about the answers, the tree and its certainty."""
 
 import shlex
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc._checks import on_one_line
+from ordhc._checks import on_one_line, quoted
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import LEFT_OUT, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import (
@@ -20,6 +21,10 @@ from ordhc.cli.reading import (
     session_options,
     unit_option,
 )
+from ordhc.errors import InputError
+from ordhc.io.files import check_outputs_apart
+from ordhc.io.numbers import read_numbers
+from ordhc.io.scan import Scan
 
 if TYPE_CHECKING:
     from ordhc.reporting.report import Report
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
 @folds_option
 @click.option(
     "--resamples",
+    "n_resamples",
     type=int,
     metavar="N",
     help="Resample the answers N times; 0 for no resamples. Default: up to 200.",
@@ -87,17 +93,7 @@ if TYPE_CHECKING:
 def report(
     file: str,
     outputs: tuple[str, ...],
-    title: str | None,
-    n_clusters: int | None,
-    method: str | None,
     methods: tuple[str, ...],
-    by: str,
-    folds: int,
-    resamples: int | None,
-    seed: int,
-    unit: str | None,
-    structure: bool | None,
-    people_groups: bool,
     words: str | None,
     as_json: bool,
     quiet: bool,
@@ -118,7 +114,6 @@ def report(
       ordhc report study.csv --kind odd-one-out --items left,middle,right --chosen odd
       ordhc report animals.ordhc --title "Animals"
     """
-    from ordhc.io.files import check_outputs_apart
     from ordhc.reporting.report import beside, check_report
     from ordhc.reporting.report import report as compute
 
@@ -128,23 +123,13 @@ def report(
     both = [str(each) for path in targets for each in (path, *beside(path))]
     # The .json of an .html report may also be given as an output, so the same path may occur twice.
     check_outputs_apart(dict.fromkeys(both), (words, *files_of(file, reading)))
-    asked: dict[str, Any] = {
-        "method": method,
-        "methods": list(methods) or None,
-        "by": by,
-        "folds": folds,
-        "n_resamples": resamples,
-        "seed": seed,
-        "unit": unit,
-        "n_clusters": n_clusters,
-        "title": title,
-        "structure": structure,
-        "people_groups": people_groups,
-    }
+    asked: dict[str, Any] = {name: reading.pop(name) for name in _PASSED_ON}
+    asked["methods"] = list(methods) or None
     command = ["ordhc", "report", *([file] if file != "-" else ["FILE"]), *_given()]
     with _opened(file, reading, quiet) as data:
         if is_session(file):
-            about = _analysis(file, data, reading)
+            options = session_options(file, reading.pop("exclude"), reading)
+            about = analysed_session(data, **options).about
             asked |= {"weights": about["weights"], "exclude": list(about["excluded"])}
         counted = click.get_current_context().meta.get(LEFT_OUT)
         if words is not None:
@@ -178,15 +163,16 @@ def _given() -> list[str]:
     return words
 
 
+#: Options that are arguments of `ordhc.report`.
+_PASSED_ON = (
+    *("title", "n_clusters", "method", "by", "folds", "n_resamples", "seed", "unit", "structure"),
+    "people_groups",
+)
 #: The sections of options that the command in the report repeats.
 _REPEATED_SECTIONS = ("The method", "How sure it is", "Names of clusters")
 
 
 def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
-    from contextlib import nullcontext
-
-    from ordhc.io.scan import Scan
-
     with progress_bar("reading", quiet=quiet) as progress:
         if is_session(file):
             from ordhc.asking.session import Session
@@ -196,18 +182,8 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
         return nullcontext(found.read(progress=progress) if isinstance(found, Scan) else found)
 
 
-def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    given = {name: value for name, value in reading.items() if name != "exclude"}
-    found = analysed_session(session, **session_options(file, reading["exclude"], given))
-    return found.about
-
-
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     """Return the (n_leaves, n_words) counts of words for each leaf in the file `path`, and the words."""
-    from ordhc._checks import quoted
-    from ordhc.errors import InputError
-    from ordhc.io.numbers import read_numbers
-
     found = read_numbers(path, "counts of words")
     # Leaves without names are 0, 1, ..., which `read_numbers` does not return as names.
     names = tuple(map(str, range(len(found.values)))) if data.names is None else None

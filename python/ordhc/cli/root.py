@@ -1,20 +1,16 @@
 """Define the command group `ordhc`; commands of plugins are imported only when they are run."""
 
-from typing import Any
-
 import click
 from click.shell_completion import CompletionItem
 
 from ordhc.cli.help import Group, summary_of
-
-__all__ = ["Root"]
+from ordhc.errors import InputError, PluginError
 
 
 class Root(Group):
     """The group of all commands. A plugin's command whose name is taken is run as `plugin:name`."""
 
     def plugin_commands(self) -> dict[str, str]:
-        from ordhc.errors import PluginError
         from ordhc.plugins.registry import list_plugins
 
         try:
@@ -22,14 +18,12 @@ class Root(Group):
         except PluginError:
             # With ORDHC_STRICT=1 a broken plugin is an error; the help must still be shown.
             return {}
-        return {
-            row.name if self.is_free(row) else f"{row.plugin}:{row.name}": _sentence(row.summary)
-            for row in rows
-        }
-
-    def is_free(self, row: Any) -> bool:
-        """Return True if a plugin's command can be run by its bare name."""
-        return row.status == "ok" and row.name not in self.commands
+        found = {}
+        for row in rows:
+            is_free = row.status == "ok" and row.name not in self.commands
+            name = row.name if is_free else f"{row.plugin}:{row.name}"
+            found[name] = f"{row.summary[:1].upper()}{row.summary[1:].rstrip('.')}."
+        return found
 
     def more(self) -> dict[str, list[tuple[str, str]]]:
         found = self.plugin_commands()
@@ -59,7 +53,6 @@ class Root(Group):
 
 
 def _made(name: str) -> click.Command:
-    from ordhc.errors import InputError, PluginError
     from ordhc.plugins import registry
 
     spec = registry.get("command", name)
@@ -73,7 +66,3 @@ def _made(name: str) -> click.Command:
     if not isinstance(command, click.Command):
         raise PluginError(f"the command {name!r}: make returned {command!r}, which is not a click command")
     return command
-
-
-def _sentence(summary: str) -> str:
-    return f"{summary[:1].upper()}{summary[1:].rstrip('.')}."

@@ -7,23 +7,21 @@ import re
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc._version import __version__
 from ordhc.errors import InputError
+from ordhc.io.files import umask
 from ordhc.io.paths import checked_path
 from ordhc.plugins import registry
 
-__all__ = ["LICENCES", "PLUGIN_KINDS", "NewPlugin", "new_plugin"]
-
-LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0", "none")
 #: The kinds of plugins, each with a summary of its example.
 PLUGIN_KINDS = {
     "linkage": "between single linkage (share = 1) and complete linkage (share = 0)",
@@ -41,40 +39,14 @@ _USE = {
 }
 
 
-@dataclass(frozen=True)
-class NewPlugin:
-    """The result of `new_plugin`.
-
-    Attributes
-    ----------
-    name, module, spec
-        The names of the distribution, of the module, and of the plugin as users type it.
-    kind
-        A key of `PLUGIN_KINDS`.
-    folder
-        The folder of the package.
-    files
-        The files in this folder.
-    """
-
-    name: str
-    module: str
-    spec: str
-    kind: str
-    folder: str
-    files: tuple[str, ...]
-
-
 def new_plugin(
     name: str, kind: str, folder: str | None = None, *, licence: str = "MIT", author: str | None = None
-) -> NewPlugin:
-    """Write a package with an example plugin and its tests; return the names and files.
+) -> dict[str, Any]:
+    """Write a package with an example plugin and its tests; return its names, kind, folder and files.
 
-    `name` is the name of the distribution, as on PyPI. `kind` is a key of `PLUGIN_KINDS`, and `licence` is
-    one of `LICENCES`. The folder must not exist; by default it is called `name`.
+    `name` is the name of the distribution, as on PyPI. `kind` is a key of `PLUGIN_KINDS`. The folder must not
+    exist; by default it is called `name`.
     """
-    kind = _checks.choice("kind", kind, PLUGIN_KINDS)
-    licence = _checks.choice("licence", licence, LICENCES)
     module, spec = _names(name, kind)
     author = f"The {name} developers" if author is None else _checks.text("author", author).strip()
     if not author or not author.isprintable():
@@ -105,9 +77,14 @@ def new_plugin(
     }
     if licence != "none":
         templates["LICENSE"] = licence
-    texts = {path: Template(_template(template)).substitute(filling) for path, template in templates.items()}
+    folder_of_templates = files("ordhc") / "cli" / "template"
+    texts = {}
+    for path, template in templates.items():
+        text = (folder_of_templates / f"{template}.txt").read_text(encoding="utf-8")
+        texts[path] = Template(text).substitute(filling)
     _write(target, texts)
-    return NewPlugin(name, module, spec, kind, str(target), tuple(sorted(texts)))
+    names = {"name": name, "module": module, "spec": spec, "kind": kind}
+    return {**names, "folder": str(target), "files": sorted(texts)}
 
 
 def _names(name: str, kind: str) -> tuple[str, str]:
@@ -134,10 +111,6 @@ def _names(name: str, kind: str) -> tuple[str, str]:
     return module, spec
 
 
-def _template(name: str) -> str:
-    return (files("ordhc") / "cli" / "template" / f"{name}.txt").read_text(encoding="utf-8")
-
-
 def _write(target: Path, texts: dict[str, str]) -> None:
     """Write all files into a new folder, or none if an error occurs."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -146,14 +119,8 @@ def _write(target: Path, texts: dict[str, str]) -> None:
         for path, text in texts.items():
             (begun / path).parent.mkdir(parents=True, exist_ok=True)
             (begun / path).write_text(text, encoding="utf-8", newline="\n")
-        begun.chmod(0o777 & ~_umask())
+        begun.chmod(0o777 & ~umask())
         begun.rename(target)
     except BaseException:
         shutil.rmtree(begun, ignore_errors=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,16 +1,22 @@
 """`ordhc score`: score a tree against a reference."""
 
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ordhc._progress import part
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.output import emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import parameters_of, read_comparisons, reading_options, underscores_option
+from ordhc.comparison.comparisons import Triplets
+from ordhc.errors import InputError
+from ordhc.io import Scan, read_reference, read_tree
+from ordhc.io.scan import kind_of
+from ordhc.tree.dendrogram import Dendrogram
 
 if TYPE_CHECKING:
     from ordhc.plugins.specs import MetricSpec
-    from ordhc.tree.dendrogram import Dendrogram
 
 _COMPARISONS = {"triplets", "quadruplets"}
 
@@ -64,11 +70,6 @@ def score(
       ordhc score tree.nwk taxonomy.csv --metric aari --labels family,genus
       ordhc score tree.nwk similarities.npy --metric dasgupta_cost
     """
-    from ordhc._progress import part
-    from ordhc.comparison.comparisons import Triplets
-    from ordhc.errors import InputError
-    from ordhc.io import read_reference, read_tree
-    from ordhc.io.scan import kind_of
     from ordhc.metrics.score import score as compute
     from ordhc.metrics.score import takes_scan
     from ordhc.plugins import registry
@@ -130,7 +131,7 @@ def score(
                 say(f"  of repeated questions: noise ceiling {limits['ceiling']}", err=True)
 
 
-def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
+def _limits(tree: Dendrogram, data: Any) -> dict[str, Any]:
     """Return the share of comparisons that chance satisfies, and the noise ceiling.
 
     The noise ceiling is the share that the best tree could satisfy. It is None if no question is repeated, or
@@ -138,7 +139,6 @@ def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
     """
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
     from ordhc.evaluate.scanned import chance_of_scan
-    from ordhc.io.scan import Scan
     from ordhc.metrics.streamed import matched as numbered
     from ordhc.tree.matching import prepared
 
@@ -159,14 +159,12 @@ def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSp
 
 
 def _plain(value: Any) -> Any:
-    from dataclasses import asdict, is_dataclass
-
     if not is_dataclass(value) or isinstance(value, type):
         return value
     return {name: part for name, part in asdict(value).items() if isinstance(part, int | float)}
 
 
-def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
+def _comparisons(path: str, tree: Dendrogram, reading: dict[str, Any]) -> Any:
     if reading["n_leaves"] is None and reading["names"] is None:
         # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
         by_name = {"names": tree.names, "by_name": True}

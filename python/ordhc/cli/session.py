@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc._checks import on_one_line
+from ordhc._checks import on_one_line, unknown_name
+from ordhc.asking.remaining import UNLIMITED, remaining_in_words
 from ordhc.cli.help import Command, Group
 from ordhc.cli.output import counted_people, emit_json, json_option, progress_bar, say
+from ordhc.errors import InputError
+from ordhc.io import read_names
 
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
@@ -71,15 +74,10 @@ def retire(file: str, items: tuple[str, ...], source: str | None) -> None:
 
 
 def _change(file: str, items: tuple[str, ...], source: str | None, method: str, what: str) -> None:
-    from ordhc.asking.session import Session
-    from ordhc.errors import InputError
-    from ordhc.io import read_names
-
-    _check_exists(file)
     names = [*items, *(() if source is None else read_names(source))]
     if not names:
         raise InputError("no items: give names, or --items FILE")
-    with Session(file) as kept:
+    with _opened(file) as kept:
         getattr(kept, method)(names)
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
         say(on_one_line(f"{what:<8} {shown}"))
@@ -87,8 +85,6 @@ def _change(file: str, items: tuple[str, ...], source: str | None, method: str, 
 
 
 def _progress_of(kept: "Session") -> str:
-    from ordhc.asking.remaining import remaining_in_words
-
     status = kept.status
     state = "done" if kept.done else remaining_in_words(status.remaining)
     n_items = kept.n_leaves - len(kept.retired)
@@ -130,21 +126,17 @@ def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
         say(f"and {len(found) - limit:,} more; --limit {len(found)} shows them")
 
 
-def _check_exists(file: str) -> None:
-    # Opening a session would create the file.
-    from ordhc.errors import InputError
+def _opened(file: str, progress: Any = None) -> "Session":
+    from ordhc.asking.session import Session
 
+    # Opening a session would create the file.
     if not Path(file).exists():
         raise InputError(f"{file}: there is no such session")
+    return Session(file, progress=progress)
 
 
 def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
-    from ordhc._checks import unknown_name
-    from ordhc.asking.session import Session
-    from ordhc.errors import InputError
-
-    _check_exists(file)
-    with Session(file) as kept:
+    with _opened(file) as kept:
         table, width = kept.table(), kept.width
         names = kept.names or tuple(map(str, range(kept.n_leaves)))
     for item in items:
@@ -214,12 +206,8 @@ def info(file: str, as_json: bool) -> None:
     Example:
       ordhc session info animals.ordhc
     """
-    from ordhc.asking.remaining import UNLIMITED
-    from ordhc.asking.session import Session
-
-    _check_exists(file)
     with progress_bar("reading", quiet=False) as progress:
-        opened = Session(file, progress=progress)
+        opened = _opened(file, progress)
     with opened as kept:
         people: Counter[str | None] = Counter(kept.table()["who"].tolist())
         analysed, status, state = kept.analysed(), kept.status, _progress_of(kept)

@@ -1,9 +1,14 @@
 """`ordhc simulate`: write comparisons whose true tree is known."""
 
+from typing import Any
+
 import click
 
 from ordhc.cli.help import Command, section
 from ordhc.cli.output import emit_json, json_option, progress_bar, say
+from ordhc.io import write_comparisons
+from ordhc.io.files import check_outputs_apart, check_writable, write_bytes
+from ordhc.io.writing import ending_of
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -53,21 +58,7 @@ from ordhc.cli.output import emit_json, json_option, progress_bar, say
 @click.option("--labels", metavar="CSV", help="Write each leaf's planted cluster at every level.")
 @section("Options")
 @json_option
-def simulate(
-    file: str,
-    n_comparisons: int | None,
-    levels: int,
-    leaves_per_cluster: int,
-    mu: float,
-    delta: float,
-    sigma: float,
-    flip: float,
-    quadruplets: bool,
-    permute: bool,
-    seed: int,
-    labels: str | None,
-    as_json: bool,
-) -> None:
+def simulate(file: str, n_comparisons: int | None, labels: str | None, as_json: bool, **model: Any) -> None:
     """Write comparisons from the planted hierarchical model to FILE (- is standard output).
 
     The model is a complete binary tree over clusters of equal size. The similarity of two leaves is normally
@@ -78,35 +69,18 @@ def simulate(
       ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1
     """
     from ordhc.asking.simulated import planted
-    from ordhc.io import write_comparisons
-    from ordhc.io.comparisons import SUFFIXES
-    from ordhc.io.files import check_outputs_apart, check_writable, write_bytes
-    from ordhc.io.paths import suffix_of
 
-    if file != "-" and suffix_of(file, SUFFIXES) in ("", ".txt"):
-        raise click.UsageError(f"{file}: the ending is none of .csv, .tsv, .csv.gz, .parquet, .npz, .npy")
+    ending_of(file)
     check_outputs_apart([file, labels, "-" if as_json else None])
     for path in (file, labels):
         if path is not None:
             check_writable(path)
     with progress_bar("simulating", quiet=False) as progress:
-        data, truth = planted(
-            n_comparisons,
-            levels=levels,
-            leaves_per_cluster=leaves_per_cluster,
-            mu=mu,
-            delta=delta,
-            sigma=sigma,
-            flip=flip,
-            quadruplets=quadruplets,
-            permute=permute,
-            seed=seed,
-            progress=progress,
-        )
+        data, truth = planted(n_comparisons, **model, progress=progress)
     with progress_bar("writing", quiet=False) as progress:
         write_comparisons(data, file, progress=progress)
     if labels is not None:
-        header = ",".join(["leaf", *(f"level_{level}" for level in range(1, levels + 1))])
+        header = ",".join(["leaf", *(f"level_{level}" for level in range(1, truth.shape[1] + 1))])
         rows = [",".join(map(str, [leaf, *row])) for leaf, row in enumerate(truth.tolist())]
         write_bytes(labels, ("\n".join([header, *rows]) + "\n").encode())
     if as_json:

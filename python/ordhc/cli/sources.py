@@ -6,10 +6,8 @@ from functools import partial
 from typing import Any
 
 from ordhc.comparison.ids import CodedNames
-from ordhc.errors import warn
+from ordhc.errors import InputError, warn
 from ordhc.io import read_answers, read_names, read_reference, read_tree, read_vectors
-
-__all__ = ["read_source"]
 
 
 def read_source(
@@ -21,8 +19,6 @@ def read_source(
     takes triplets and quadruplets, and a question has `width` = 4 leaves, the file is read as quadruplets.
     Ids in comparisons refer to `items`, the names of the leaves.
     """
-    from ordhc.errors import InputError
-
     kind = takes[0]
     if kind == "triplets" and "quadruplets" in takes and width == 4:
         kind = "quadruplets"

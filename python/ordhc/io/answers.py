@@ -22,7 +22,7 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table as Parquet
 from ordhc.io.arrays import load_array, load_arrays, texts_of
 from ordhc.io.comparisons import SUFFIXES, read_in_order
-from ordhc.io.files import read_bytes, text_of
+from ordhc.io.files import read_content, text_of
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.names import as_names
 from ordhc.io.paths import Source, delimiter_of, is_remote, name_of, suffix_of
@@ -183,7 +183,7 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
     if asked.answer is not None:
         raise InputError("each row of the file is one answer: leave out the argument `answer` (--answer)")
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter)
-    data = read_bytes(file)
+    data = read_content(file)
     with reading(name_of(file), "answers", data):
         table, own = read_table(file, data, asked)
         if asked.names is None and own is not None:
@@ -238,7 +238,7 @@ def _side_table(given: Any, what: str) -> Table | None:
     if given is None:
         return None
     if isinstance(given, str | os.PathLike) or hasattr(given, "read"):
-        data = read_bytes(given)
+        data = read_content(given)
         with reading(name_of(given), what, data):
             return read_table(given, data, Asked(delimiter=delimiter_of(given)))[0]
     return table_of(given)
@@ -246,8 +246,6 @@ def _side_table(given: Any, what: str) -> Table | None:
 
 def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
     source = name_of(file)
-    if not data or data.isspace():
-        raise InputError("the file is empty", path=source)
     suffix = suffix_of(file, (*SUFFIXES, *_JSON))
     if suffix == ".parquet":
         parquet = Parquet(data, source)

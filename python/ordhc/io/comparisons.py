@@ -20,7 +20,7 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.tables import missing_words
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, from_arrays, rows_of
-from ordhc.io.files import read_bytes
+from ordhc.io.files import read_content
 from ordhc.io.guard import reading
 from ordhc.io.joined import is_read_in_blocks, joined
 from ordhc.io.names import as_names
@@ -45,9 +45,7 @@ def read_in_order(path: Source, asked: Asked, progress: Progress | None) -> Any:
         if parsed is not None:
             with reading(source, "comparisons"):
                 return _assembled(parsed, make, asked, progress)
-    data = read_bytes(path)
-    if not data or data.isspace():
-        raise InputError("the file is empty", path=source)
+    data = read_content(path)
     with reading(source, "comparisons", data):
         responses = None
         if suffix in (".npz", ".npy"):

@@ -89,6 +89,14 @@ def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
     return str(path)
 
 
+def read_content(source: Source) -> bytes:
+    """Return all bytes of a file as `read_bytes` does; an empty file is an error."""
+    data = read_bytes(source)
+    if not data or data.isspace():
+        raise InputError("the file is empty", path=name_of(source))
+    return data
+
+
 def max_unpacked() -> int:
     """Return the maximum number of bytes that a compressed file can unpack to (ORDHC_MAX_UNPACKED)."""
     given = os.environ.get("ORDHC_MAX_UNPACKED", "").strip().upper().removesuffix("B").removesuffix("I")
@@ -246,7 +254,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     if not os.access(target.parent, os.W_OK):
         target.write_bytes(data)
         return
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask()
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -266,7 +274,7 @@ def _escaped(data: bytes) -> bytes:
     return "\n".join("\t".join(map(_checks.on_one_line, line.split("\t"))) for line in lines).encode()
 
 
-def _umask() -> int:
+def umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -13,7 +13,7 @@ from ordhc._checks import LeafNumbers, quoted
 from ordhc.comparison.suspects import alike
 from ordhc.errors import InputError, warn
 from ordhc.io.arrays import load_array
-from ordhc.io.files import read_bytes
+from ordhc.io.files import read_content
 from ordhc.io.guard import reading
 from ordhc.io.matrices import read_matrix
 from ordhc.io.paths import Source, name_of, suffix_of
@@ -57,9 +57,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     [['a'], ['b']]
     """
     name = name_of(path)
-    data = read_bytes(path)
-    if not data.strip():
-        raise InputError("the file is empty", path=name)
+    data = read_content(path)
     if (
         suffix_of(path, ONLY_TREES)
         or data.lstrip()[:1] in (b"(", b"{")

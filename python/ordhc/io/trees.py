@@ -16,7 +16,7 @@ from ordhc import _checks
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.errors import InputError
 from ordhc.io.arrays import load_array
-from ordhc.io.files import read_bytes, text_of, write_bytes
+from ordhc.io.files import read_content, text_of, write_bytes
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.nexus import newick_texts, nexus_text
 from ordhc.io.paths import Source, brief, checked_path, name_of, suffix_of
@@ -153,9 +153,7 @@ def _read(
     progress = _checks.callback("progress", progress)
     name, wanted = name_of(path), None if format is None else _checks.choice("format", format, _READ)
     preserve_underscores = _checks.flag("preserve_underscores", preserve_underscores)
-    data = read_bytes(path)
-    if not data.strip():
-        raise InputError("the file is empty", path=name)
+    data = read_content(path)
     kind = wanted or _format_of(path, data)
     with reading(name, "a tree", data):
         _refuse_comparisons(data, name, kind)

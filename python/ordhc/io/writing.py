@@ -24,7 +24,15 @@ from ordhc.io.parsed import LITERAL
 from ordhc.io.paths import PACKED, checked_path, name_of, suffix_of
 from ordhc.io.sheet import is_number
 
-ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
+
+def ending_of(path: str) -> str:
+    """Return the ending of a file for comparisons; raise `InputError` if it is unknown; "-" is csv."""
+    suffix = ".csv" if path == "-" else suffix_of(path, SUFFIXES)
+    is_packed = path.lower().endswith(tuple(PACKED))
+    if suffix in ("", ".txt") or (is_packed and suffix not in (".csv", ".tsv")):
+        endings = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
+        raise InputError(f"the ending is none of {endings}", path=name_of(path))
+    return suffix
 
 
 @shows_progress("writing")
@@ -65,8 +73,7 @@ def write_comparisons(
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"comparisons must be Triplets or Quadruplets, not {quoted(data)}")
     path = checked_path(path)
-    suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
-    packed = os.fspath(path).lower().endswith(tuple(PACKED))
+    suffix = ending_of(path)
     progress = _checks.callback("progress", progress)
     buffer = _Counting(data.rows.nbytes, part(progress, 0, 0.9))
     if suffix in (".csv", ".tsv"):
@@ -74,8 +81,6 @@ def write_comparisons(
         if progress is not None:
             progress(1.0)
         return
-    if packed or suffix not in (".npz", ".npy", ".parquet"):
-        raise InputError(f"the ending is none of {ENDINGS}", path=name_of(path))
     if suffix == ".npz":
         arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
         for name in ("weights", "answers", "groups", "names", "group_names"):
