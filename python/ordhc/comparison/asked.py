@@ -56,16 +56,7 @@ class FileOptions(AnswerOptions, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """Options that say how to read answers; `ordhc.read_answers` describes all but the last two fields.
-
-    Attributes
-    ----------
-    other_trials
-        True leaves out rows without any item, because they are trials of other kinds.
-    by_name
-        True raises an error for ids that are positions in `names`. It is set if `names` are the names of a
-        tree's leaves, because users rarely mean such positions.
-    """
+    """Options that say how to read answers; `ordhc.read_answers` describes all but the last two fields."""
 
     kind: str = "triplet"
     items: Any = None
@@ -90,7 +81,10 @@ class Asked:
     comment: str | None = None
     skip_bad: bool = False
     answer: Any = None
+    #: True leaves out rows without any item, because they are trials of other kinds.
     other_trials: bool = False
+    #: True raises an error for ids that are positions in `names`. It is set if `names` are the names of a
+    #: tree's leaves, because users rarely mean such positions.
     by_name: bool = False
 
     @classmethod

@@ -109,26 +109,16 @@ def right_of(probabilities: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Kind:
-    """Answers of one kind, for example all odd ones out.
-
-    Attributes
-    ----------
-    name
-        The name of the kind, for example "odd one out".
-    blocks
-        The number of pairs of each rank, closest pairs first.
-    pairs
-        (a, k, 2) the pairs of leaves of each answer, closest pairs first.
-    answer
-        (a,) the number of each answer, from `comparison.units.answers_of`.
-    weights
-        (a,) the weight of each answer.
-    """
+    """Answers of one kind, for example all odd ones out."""
 
     name: str
+    #: The number of pairs of each rank, closest pairs first.
     blocks: tuple[int, ...]
+    #: (a, k, 2) the pairs of leaves of each answer, closest pairs first.
     pairs: Numbers
+    #: (a,) the number of each answer, from `comparison.units.answers_of`.
     answer: Numbers
+    #: (a,) the weight of each answer.
     weights: Floats
 
     def __len__(self) -> int:
@@ -244,20 +234,12 @@ def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[in
 
 @dataclass(frozen=True)
 class Choices:
-    """Comparisons grouped into whole answers, by kind.
+    """Comparisons grouped into whole answers, by kind."""
 
-    Attributes
-    ----------
-    kinds
-        The answers of each kind. If the rows of an answer do not rank its pairs of leaves, each row is a
-        choice of its own, and the rows share the weight of the answer.
-    n_answers
-        The number of answers, including answers of weight 0.
-    n_leaves
-        The number of leaves.
-    """
-
+    #: The answers of each kind. If the rows of an answer do not rank its pairs of leaves, each row is a
+    #: choice of its own, and the rows share the weight of the answer.
     kinds: tuple[Kind, ...]
+    #: The number of answers, including answers of weight 0.
     n_answers: int
     n_leaves: int
 

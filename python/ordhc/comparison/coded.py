@@ -12,17 +12,11 @@ __all__ = ["Column", "together"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of cells.
+    """A column of cells."""
 
-    Attributes
-    ----------
-    different
-        The distinct cells; some may belong to no row.
-    places
-        (m,) int32, the index of each row's cell in `different`; -1 for rows without a cell.
-    """
-
+    #: The distinct cells; some may belong to no row.
     different: list[Any]
+    #: (m,) the index of each row's cell in `different`; -1 for rows without a cell.
     places: NDArray[np.int32]
 
     @classmethod

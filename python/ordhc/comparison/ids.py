@@ -28,14 +28,9 @@ __all__ = [
 
 
 class CodedNames(tuple[str, ...]):
-    """Names of leaves, each with its id in the data (for example the code of a stimulus).
+    """Names of leaves, each with its id in the data (for example the code of a stimulus)."""
 
-    Attributes
-    ----------
-    codes
-        The id of each name, in ascending order.
-    """
-
+    #: The id of each name, in ascending order.
     codes: tuple[int, ...]
 
     @classmethod

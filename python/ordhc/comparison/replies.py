@@ -43,33 +43,22 @@ _ANCHORS = ("anchor", "head", "reference", "probe", "standard")
 
 @dataclass
 class Replies:
-    """The rows of leaves that a table of answers gives.
+    """The rows of leaves that a table of answers gives."""
 
-    Attributes
-    ----------
-    rows
-        (m, w) ids or names. The chosen item or the reference comes first, then the other items. In a row of
-        two pairs (w = 4), the closer pair comes first.
-    names
-        The names of all leaves; None if `rows` holds names, or if leaves have no names.
-    levels
-        (m, w - 1) for rankings, else None: the level of each item besides the reference; smaller is nearer.
-    weights, groups, answers
-        (m,) the weight, the person and the answer of each row; None if unknown.
-    adaptive
-        True if a learner chose any of the questions.
-    left_out
-        The warning about rows that were left out, or None.
-    """
-
+    #: (m, w) ids or names. The chosen item or the reference comes first, then the other items. In a row of
+    #: two pairs (w = 4), the closer pair comes first.
     rows: NDArray[Any]
-    names: tuple[str, ...] | None = None
-    levels: NDArray[np.int64] | None = None
-    weights: NDArray[np.float64] | None = None
-    groups: Any = None
-    answers: Any = None
-    adaptive: bool = False
-    left_out: SkippedRowsWarning | None = None
+    #: The names of all leaves; None if `rows` holds names, or if leaves have no names.
+    names: tuple[str, ...] | None
+    #: (m, w - 1) for rankings, else None: the level of each item besides the reference; smaller is nearer.
+    levels: NDArray[np.int64] | None
+    #: (m,) the weight, the person and the answer of each row; None if unknown.
+    weights: NDArray[np.float64] | None
+    groups: Any
+    answers: Any
+    #: True if a learner chose any of the questions.
+    adaptive: bool
+    left_out: SkippedRowsWarning | None
 
 
 def replies_of(table: Table, asked: Asked) -> Replies:

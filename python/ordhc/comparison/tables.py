@@ -87,32 +87,21 @@ def _is_printable(value: Any) -> bool:
 
 @dataclass
 class Table:
-    """A table of answers, whose columns are read by name when they are needed.
+    """A table of answers, whose columns are read by name when they are needed."""
 
-    Attributes
-    ----------
-    names
-        The names of the columns: text, or numbers for columns without names.
-    read
-        A function that receives a column's name, and returns the cells as a sequence or as a `Column`.
-    length
-        The number of rows.
-    source
-        The name of the file in messages; None for a frame.
-    lines
-        The line of each row in the file; None without lines.
-    text
-        True if all cells are text, as in files. Then ids are texts of digits.
-    bad
-        The reason for each row that cannot be read, by the row's number.
-    """
-
+    #: The names of the columns: text, or numbers for columns without names.
     names: list[Any]
+    #: A function that receives a column's name, and returns the cells.
     read: Callable[[Any], Column | Sequence[Any]]
+    #: The number of rows.
     length: int
+    #: The name of the file in messages; None for a frame.
     source: str | None = None
+    #: The line of each row in the file; None without lines.
     lines: Sequence[int] | None = None
+    #: True if all cells are text, as in files. Then ids are texts of digits.
     text: bool = False
+    #: The reason for each row that cannot be read, by the row's number.
     bad: dict[int, str] = field(default_factory=dict)
     _columns: dict[Any, Column] = field(default_factory=dict)
 
@@ -237,30 +226,17 @@ def table_of(data: Any) -> Table:
     return Table(list(names), read, len(read(names[0])))
 
 
-@dataclass
 class LeftOut:
-    """A record of the rows that are left out, by reason; each row is counted under its first reason.
+    """A record of the rows that are left out, by reason; each row is counted under its first reason."""
 
-    Attributes
-    ----------
-    table
-        The table of all rows.
-    reasons
-        The rows that were left out for each reason.
-    details
-        A more specific reason for some of these rows, by the row's number.
-    kept
-        A mask of the table's rows: True for rows that are not left out.
-    """
-
-    table: Table
-    reasons: dict[str, list[int]] = field(default_factory=dict)
-    details: dict[int, str] = field(default_factory=dict)
-    kept: NDArray[np.bool_] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.kept = np.ones(self.table.length, dtype=bool)
-        for row, reason in self.table.bad.items():
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.reasons: dict[str, list[int]] = {}
+        #: A more specific reason for some of these rows, by the row's number.
+        self.details: dict[int, str] = {}
+        #: A mask of the table's rows: True for rows that are not left out.
+        self.kept = np.ones(table.length, dtype=bool)
+        for row, reason in table.bad.items():
             self.add([row], reason)
 
     def add_bad(self, bad: Mapping[int, str]) -> None:

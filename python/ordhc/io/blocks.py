@@ -42,20 +42,12 @@ BEGINNING = 30
 
 @dataclass(frozen=True)
 class Piece:
-    """A file, or some row groups of a Parquet file.
-
-    Attributes
-    ----------
-    path
-        The path of the file.
-    file
-        The index of the file in `Scan.files`.
-    groups
-        The first row group, and the end of the row groups (excluded); None for the whole file.
-    """
+    """A file, or some row groups of a Parquet file."""
 
     path: str
+    #: The index of the file in `Scan.files`.
     file: int
+    #: The first row group, and the end of the row groups (excluded); None for the whole file.
     groups: tuple[int, int] | None = None
 
 

@@ -15,7 +15,7 @@ from ordhc._checks import quoted
 from ordhc.comparison.coded import Column
 from ordhc.errors import InputError
 from ordhc.io.arrays import Table, load_array
-from ordhc.io.files import read_bytes
+from ordhc.io.files import read_content
 from ordhc.io.guard import reading
 from ordhc.io.paths import Source, delimiter_of, name_of
 from ordhc.io.sheet import Sheet, located, read_sheet
@@ -28,24 +28,15 @@ _MISSING = ("", "na", "nan", "null", "none")
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A table of numbers.
+    """A table of numbers, (n, p), from an npy file also (n,); missing numbers are NaN."""
 
-    Attributes
-    ----------
-    source
-        The name of the file, for messages.
-    values
-        (n, p) numbers; from an npy file also (n,). Missing numbers are NaN.
-    rows, columns
-        The names of rows and columns, or None.
-    lines
-        The line of each row in a text file, or None.
-    """
-
+    #: The name of the file, for messages.
     source: str
     values: NDArray[Any]
+    #: The names of rows and columns, or None.
     rows: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
+    #: The line of each row in a text file, or None.
     lines: Sequence[int] | None = None
 
     def cell(self, row: int, column: int) -> str:
@@ -70,9 +61,7 @@ def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbe
     names of the rows if its header is empty, as R and pandas write it, or if its cells are text. Otherwise, a
     column with the header name, leaf, item or id has the names of rows.
     """
-    name, data = name_of(path), read_bytes(path)
-    if not data.strip():
-        raise InputError("the file is empty", path=name)
+    name, data = name_of(path), read_content(path)
     with reading(name, what, data):
         try:
             if data.startswith(b"\x93NUMPY"):

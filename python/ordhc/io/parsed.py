@@ -37,37 +37,11 @@ Wrong = tuple[NDArray[np.intp], Iterator[str]]
 
 @dataclass
 class Parsed:
-    """The rows of a file, or of a part of a file.
+    """The rows of a file, or of a part of a file; other facts as in `Triplets`, None if they are missing."""
 
-    Attributes
-    ----------
-    source
-        The name of the file, for messages.
-    rows
-        (m, w) ids, or indices into `names`.
-    names
-        The names of leaves, or None if `rows` are ids.
-    weights, answers, groups, group_names, adaptive, n_leaves
-        Other facts in the file, as in `Triplets`; None if they are missing.
-    numbers
-        The line or the row number of each row, minus `first`; None if they are 0, 1, ...
-    unit
-        "line" or "row": what `numbers` count, for messages.
-    own_names
-        The names of leaves, if a file of ids has them.
-    missing
-        Rows that were skipped because a leaf is missing: the line or row, and the word for the missing leaf.
-    bad
-        Rows that were skipped because they cannot be used: the line or row, and the reason.
-    first
-        The number of lines or rows of the file before this part.
-    ids_from
-        The id of the first leaf in the file, if the user gave it; `rows` count from 0 in any case.
-    delimiter, has_header
-        For text: the delimiter, and True if the first row is a header.
-    """
-
+    #: The name of the file, for messages.
     source: str
+    #: (m, w) ids, or indices into `names`, the names of leaves.
     rows: NDArray[np.int64]
     names: Sequence[str] | None = None
     weights: ArrayLike | None = None
@@ -76,12 +50,18 @@ class Parsed:
     group_names: Sequence[str] | None = None
     adaptive: bool | None = None
     n_leaves: int | None = None
+    #: The line or the row number of each row, minus `first`; None if they are 0, 1, ...
     numbers: NDArray[Any] | Sequence[int] | None = None
+    #: "line" or "row": what `numbers` count, for messages.
     unit: str = "row"
+    #: The names of leaves, if a file of ids has them.
     own_names: tuple[str, ...] | None = None
+    #: Skipped rows, by line or row: with the word for a missing leaf, or with the reason why they are bad.
     missing: list[tuple[int, str]] = field(default_factory=list)
     bad: list[tuple[int, str]] = field(default_factory=list)
+    #: The number of lines or rows of the file before this part.
     first: int = 0
+    #: The id of the first leaf in the file, if the user gave it; `rows` count from 0 in any case.
     ids_from: int | None = None
     delimiter: str | None = None
     has_header: bool = False

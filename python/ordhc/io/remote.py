@@ -60,14 +60,7 @@ def storage(options: Any) -> dict[str, Any]:
 class Remote(str, Secret):
     """The URL of a file in a store, as text without secrets.
 
-    Parameters
-    ----------
-    url
-        The whole URL.
-    options
-        The options of the store's file system.
-    path
-        The path in the file system, if it differs from the path in the URL.
+    `path` is the path in the store's file system, if it differs from the path in the URL.
     """
 
     __slots__ = ("_options", "_path", "_url")

@@ -46,7 +46,6 @@ SUFFIXES = (
     *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *PACKED)),
     ".parquet",
 )
-UNITS = ("file", "group")
 #: The number of URLs whose size and version are requested at the same time.
 _AT_ONCE = 16
 #: Fields of `Asked` that apply to single files only.
@@ -58,20 +57,12 @@ _OF_ONE_FILE = (
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive comparisons of a file.
-
-    Attributes
-    ----------
-    data
-        The comparisons.
-    file
-        The index of the file in `Scan.files`.
-    persons
-        (m,) indices into `Scan.group_names`, or None if people are unknown.
-    """
+    """Consecutive comparisons of a file."""
 
     data: Triplets | Quadruplets
+    #: The index of the file in `Scan.files`.
     file: int
+    #: (m,) indices into `Scan.group_names`, or None if people are unknown.
     persons: NDArray[np.int64] | None
 
     def units(self, unit: str) -> NDArray[np.uint32]:

@@ -15,20 +15,13 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a table, and the lines on which the rows begin.
+    """The rows of a table, and the lines on which the rows begin."""
 
-    Attributes
-    ----------
-    source
-        The name of the file, for messages.
-    rows
-        The cells of each row. Quoted cells are exactly as written, other cells have no blanks at the ends.
-    lines
-        The line on which each row begins, counted from 1.
-    """
-
+    #: The name of the file, for messages.
     source: str
+    #: The cells of each row. Quoted cells are exactly as written, other cells have no blanks at the ends.
     rows: list[list[str]]
+    #: The line on which each row begins, counted from 1.
     lines: list[int]
 
     @property

@@ -50,12 +50,8 @@ def bytes_of(memory: Any) -> int:
 class Spill:
     """A folder for the files of one call: made at its first use, and removed at the end of the call.
 
-    At the start, folders of calls that were killed are removed, with a warning.
-
-    Parameters
-    ----------
-    folder
-        The folder in which the folder of the call is made; by default the system's temporary folder.
+    The folder is made in the folder `parent`, by default the system's temporary folder. At the start, folders
+    of calls that were killed are removed, with a warning.
     """
 
     def __init__(self, folder: Any = None) -> None:

@@ -42,54 +42,33 @@ _F = TypeVar("_F", "_IdCollector", "_FactCollector")
 
 @dataclass
 class Survey:
-    """Facts about all rows of the files: their leaves, names, people, weights and skipped rows.
-
-    Attributes
-    ----------
-    n_leaves, names, n_rows
-        The number of leaves, their names (or None), and the number of rows of all files.
-    weighted
-        True if there are weights.
-    whole
-        True if all weights are whole numbers, and their sum is below 2^53.
-    weights
-        The distinct positive weights, with 1 for rows without a weight; None if there are more than
-        `MOST_WEIGHTS`.
-    largest_weight
-        The largest weight.
-    persons
-        The people in order of first appearance, or None.
-    numbered
-        True if the names of all people are whole numbers.
-    missing, n_missing, reasons
-        Skipped rows with a missing leaf: the first of them (file, row, word), their number, and the number
-        for each word.
-    bad, n_bad
-        Skipped rows that cannot be used: the first of them (file, row, reason), and their number.
-    suspect
-        A warning about names, ids or people that look wrong, or None.
-    codes
-        The ids and their names, if ids are read as names.
-    has_names
-        True if leaves have names in the files, or ids are read as names.
-    """
+    """Facts about all rows of the files: their leaves, names, people, weights and skipped rows."""
 
     n_leaves: int
     names: tuple[str, ...] | None
     n_rows: int
     weighted: bool = False
+    #: True if all weights are whole numbers, and their sum is below 2^53.
     whole: bool = True
+    #: The distinct positive weights, with 1 for rows without a weight; None if more than `MOST_WEIGHTS`.
     weights: frozenset[float] | None = frozenset()
     largest_weight: float = 1.0
+    #: The people in order of first appearance, or None.
     persons: tuple[str, ...] | None = None
+    #: True if the names of all people are whole numbers.
     numbered: bool = False
+    #: Skipped rows with a missing leaf: the first of them (file, row, word), and the number for each word.
     missing: list[tuple[str, int, str]] = field(default_factory=list)
     n_missing: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    #: Skipped rows that cannot be used: the first of them (file, row, reason).
     bad: list[tuple[str, int, str]] = field(default_factory=list)
     n_bad: int = 0
+    #: A warning about names, ids or people that look wrong, or None.
     suspect: str | None = None
+    #: The ids and their names, if ids are read as names.
     codes: Codes | None = None
+    #: True if leaves have names in the files, or ids are read as names.
     has_names: bool = False
 
 

@@ -60,18 +60,9 @@ class Run:
 class PairSums:
     """Sums for pairs of leaves: comparisons are added, and the sums are returned in the order of pairs.
 
-    Parameters
-    ----------
-    n_leaves
-        The number of leaves.
-    memory
-        The limit of memory, in bytes. Beyond this limit, sorted runs of pairs and sums are written to files.
-    spill
-        The temporary files.
-    both
-        True stores each pair as (i, j) and as (j, i).
-    whole
-        True if weights are whole numbers, so that their partial sums are exact.
+    If the sums need more than `memory` bytes, sorted runs of pairs and sums are written to files of `spill`.
+    With `both`, each pair is stored as (i, j) and as (j, i). `whole` is True if weights are whole numbers, so
+    that their partial sums are exact.
     """
 
     def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:
@@ -116,10 +107,8 @@ class PairSums:
         self._rows, self._weights, self.n_held = [], [], 0
         keys, values = _ordhc.pair_run(rows, weights, self.n_leaves, self.both, self.whole)
         del rows, weights
-        if not spilled:
-            self.runs.append(Run(len(keys), keys, values))
-            return
-        self.runs.append(written_run(self.spill.path("run"), keys, values))
+        run = written_run(self.spill.path("run"), keys, values) if spilled else Run(len(keys), keys, values)
+        self.runs.append(run)
 
     def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
         """Yield pairs of leaves in ascending order and their sums, block by block, without sums of 0.
