@@ -15,8 +15,6 @@ from ordhc._checks import nearest, quoted, unknown_name
 from ordhc.errors import InputError
 from ordhc.io.files import read_bytes
 
-__all__ = ["configure"]
-
 #: Options that a file of settings cannot contain.
 _NEVER = ("config", "help", "help-all")
 

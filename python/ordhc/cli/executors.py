@@ -9,9 +9,6 @@ import click
 from ordhc.cli.output import say
 from ordhc.errors import InputError
 
-__all__ = ["executor_of", "executor_option", "resume_option", "say_resumed"]
-
-
 executor_option = click.option(
     "--executor",
     metavar="WHO",

@@ -14,20 +14,6 @@ from click.shell_completion import CompletionItem
 from ordhc.cli.config import configure
 from ordhc.errors import PluginError
 
-__all__ = [
-    "Command",
-    "File",
-    "Group",
-    "Name",
-    "Registered",
-    "Settings",
-    "continued",
-    "paragraphs_of",
-    "section",
-    "sections_of",
-    "summary_of",
-]
-
 #: The heading of options that are in no other section.
 OPTIONS = "Options"
 #: The key in click's `Context.meta` whose value is True while `--help-all` is shown.

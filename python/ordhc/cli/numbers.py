@@ -16,8 +16,6 @@ from ordhc.tree.settings import as_json
 if TYPE_CHECKING:
     from ordhc.evaluate.bootstrap import Bootstrap
 
-__all__ = ["cluster_numbers", "numbers_in", "numbers_options"]
-
 _KINDS = {
     "distances": "FILE is a matrix; larger is farther apart.",
     "similarities": "FILE is a matrix; larger is more alike.",

@@ -31,27 +31,6 @@ from ordhc.tree.settings import as_json, in_words
 if TYPE_CHECKING:
     from ordhc.evaluate.bootstrap import Bootstrap
 
-__all__ = [
-    "HELD_OUT",
-    "LEFT_OUT",
-    "SESSION",
-    "check_n_clusters",
-    "check_outputs",
-    "counted_people",
-    "emit_json",
-    "finish",
-    "json_option",
-    "only_json",
-    "print_session",
-    "print_summary",
-    "progress_bar",
-    "quiet_option",
-    "say",
-    "summarise",
-    "write_outputs",
-]
-
-
 #: The key in click's `Context.meta` for the numbers of rows that were left out, by reason.
 LEFT_OUT = "ordhc.left_out"
 #: The keys in click's `Context.meta` for the analysis of a session, and for its held-out answers.

@@ -26,23 +26,6 @@ from ordhc.io.references import label_table
 from ordhc.io.scan import files_of as files_in
 from ordhc.io.scan import is_large, is_several, scan_of
 
-__all__ = [
-    "analysed_session",
-    "by_option",
-    "files_of",
-    "is_session",
-    "parameters_of",
-    "parts_of",
-    "read_comparisons",
-    "read_labels",
-    "reading_arguments",
-    "reading_options",
-    "say_next",
-    "session_options",
-    "underscores_option",
-]
-
-
 #: Options about the answers in a file.
 _ANSWERS = (
     click.option(

@@ -10,8 +10,6 @@ from ordhc import _checks
 from ordhc._checks import nearest
 from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 
-__all__ = ["FORMATS", "ITEMS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
-
 #: The number of items that a question of each kind is about; None if the number varies.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.

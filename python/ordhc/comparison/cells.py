@@ -16,8 +16,6 @@ from ordhc.comparison.suspects import names_warning, outside_advice, outside_mes
 from ordhc.comparison.tables import Table, missing_words, text_of
 from ordhc.errors import InputError
 
-__all__ = ["arranged", "checked_ranked", "is_literal", "leaves_of", "ranked_triplets"]
-
 
 def is_literal(items: Sequence[Any]) -> bool:
     """Return True if the columns of items end in "_name": then their cells are names, never ids."""

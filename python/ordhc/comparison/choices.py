@@ -16,8 +16,6 @@ from ordhc.comparison.units import answers_of, numbered_rows
 if TYPE_CHECKING:
     from ordhc.comparison.rows import Rows as Comparisons
 
-__all__ = ["Choices", "Closeness", "Kind", "compared", "n_orders", "order_of", "right_of"]
-
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 

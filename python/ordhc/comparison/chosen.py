@@ -10,8 +10,6 @@ from ordhc._checks import choice, quoted
 from ordhc.comparison.tables import Table, text_of
 from ordhc.errors import InputError
 
-__all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
-
 #: The ways to read a cell that says which item was chosen.
 READINGS = {
     "name": "the item itself",

@@ -20,8 +20,6 @@ from ordhc.comparison.rows import Rows, answers_and_groups, changed, checked_wei
 from ordhc.comparison.suspects import outside_advice, warn_of_suspects
 from ordhc.errors import InputError, warn
 
-__all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
-
 
 @dataclass(frozen=True)
 class _Question:

@@ -14,8 +14,6 @@ from ordhc.comparison.frames import ROLES, column_names, columns_of, eager
 from ordhc.comparison.rows import changed, checked_weights
 from ordhc.errors import InputError
 
-__all__ = ["comparisons_of_any", "is_antisymmetric", "is_sparse"]
-
 _VECTORS = "; for vectors use ordhc.VectorClustering"
 
 

@@ -14,24 +14,6 @@ import numpy as np
 from ordhc import _checks
 from ordhc.errors import InputError, MissingExtraError
 
-__all__ = [
-    "ANSWERS",
-    "GROUPS",
-    "LESS_SURE",
-    "PEOPLE",
-    "PERSONS",
-    "ROLES",
-    "SAMPLERS",
-    "WEIGHTS",
-    "Columns",
-    "are_adaptive",
-    "column_names",
-    "column_of",
-    "columns_of",
-    "eager",
-    "without_names",
-]
-
 #: Usual names of columns; case does not matter.
 WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
 ANSWERS = ("answer", "answers", "answer_id", "answer_number")

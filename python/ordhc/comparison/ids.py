@@ -14,18 +14,6 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.units import distinct
 from ordhc.errors import InputError
 
-__all__ = [
-    "CodedNames",
-    "as_ids",
-    "check_ids_from",
-    "check_reach",
-    "distinct_ids",
-    "has_repeats",
-    "names_of_ids",
-    "numbers_of",
-    "shifted",
-]
-
 
 class CodedNames(tuple[str, ...]):
     """Names of leaves, each with its id in the data (for example the code of a stimulus)."""

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc.errors import InputError
 
-__all__ = ["Index"]
-
 
 class Index:
     """An index of comparisons by leaf; made by `Triplets.index` and `Quadruplets.index`.

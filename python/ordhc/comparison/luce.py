@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["choice_logarithms"]
-
 Floats = NDArray[np.float64]
 
 #: Lower limit of a utility minus the largest utility, so that products of weights stay above 0.

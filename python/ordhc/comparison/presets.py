@@ -18,8 +18,6 @@ from ordhc.comparison.tables import Table, table_of, text_of
 from ordhc.comparison.wide import widened, with_questions
 from ordhc.errors import InputError
 
-__all__ = ["asked_of_frame", "replies_with_format"]
-
 #: Values of Prolific's column "status" for submissions that researchers do not use.
 _UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
 #: Salmon's columns without the loser's, as the plugin ordhc-collect writes them.

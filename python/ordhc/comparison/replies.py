@@ -29,8 +29,6 @@ from ordhc.comparison.frames import (
 from ordhc.comparison.tables import LeftOut, Table, missing_words, text_of
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 
-__all__ = ["Replies", "list_of", "person_of", "replies_of"]
-
 #: Usual names of the columns of three items from which people choose one.
 _THREES = (
     ("a", "b", "c"),

@@ -19,8 +19,6 @@ from ordhc.errors import InputError, warn
 if TYPE_CHECKING:
     from ordhc.comparison.index import Index
 
-__all__ = ["Rows", "answers_and_groups", "changed", "checked_weights", "made", "persons_of"]
-
 _SHOWN = 5
 _TYPES = {"rows": np.int32, "weights": np.float64, "answers": np.int32, "groups": np.int32}
 

@@ -11,8 +11,6 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
 from ordhc.comparison.units import distinct
 
-__all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
-
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
 #: The maximum number of distinct weights for which a common unit is sought. More distinct weights are

@@ -12,17 +12,6 @@ from ordhc import _checks
 from ordhc.comparison.ids import distinct_ids
 from ordhc.errors import warn
 
-__all__ = [
-    "DATE_LIKE",
-    "alike",
-    "names_warning",
-    "outside_advice",
-    "outside_message",
-    "suspect_ids",
-    "suspect_names",
-    "warn_of_suspects",
-]
-
 #: Ids that tables often use for a missing answer.
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
 #: Unused ids in arrays are reported only above this number of leaves, as they are usual in small examples.

@@ -17,8 +17,6 @@ from ordhc.comparison.coded import Column
 from ordhc.comparison.frames import column_names, column_of, eager
 from ordhc.errors import InputError, SkippedRowsWarning
 
-__all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of", "tidy"]
-
 #: Words that mean a missing leaf; blank cells are missing, too.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 #: If all cells of a column have these types, `tidy` is called only once for equal cells, to save time.

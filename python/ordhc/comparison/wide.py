@@ -16,8 +16,6 @@ from ordhc.comparison.replies import person_of
 from ordhc.comparison.tables import SHOWN, Table, text_of, tidy
 from ordhc.errors import InputError
 
-__all__ = ["widened", "with_questions"]
-
 #: Two columns of the long table that `widened` makes from a wide table. In each row, `_QUESTION` has the name
 #: of a column of the wide table, and `_RESPONSE` has a cell of this column.
 _QUESTION, _RESPONSE = "question", "response"

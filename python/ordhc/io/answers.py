@@ -29,8 +29,6 @@ from ordhc.io.paths import Source, delimiter_of, is_remote, name_of, suffix_of
 from ordhc.io.remote import Remote, storage
 from ordhc.io.sheet import check_header, located
 
-__all__ = ["read_answers", "read_table"]
-
 
 @_checks.shows_options(FileOptions)
 def read_answers(

@@ -22,16 +22,6 @@ from ordhc.io.paths import delimiter_of, name_of, without_query
 from ordhc.io.remote import Remote
 from ordhc.io.texts import drop_headers, first_cells, from_text
 
-__all__ = [
-    "Piece",
-    "adjacent_merged",
-    "columns_of_file",
-    "is_parquet",
-    "read_piece",
-    "row_groups",
-    "whole_ids",
-]
-
 #: Parquet rows to read at a time: few enough that the memory allocator reuses the memory of their arrays.
 ROWS = 1 << 17
 #: The number of bytes of text to read at a time, and the maximum length of a row in bytes.

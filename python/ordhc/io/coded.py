@@ -10,8 +10,6 @@ from ordhc.comparison.coded import Column, together
 from ordhc.comparison.units import first_rows, ranked
 from ordhc.errors import InputError
 
-__all__ = ["KnownNames", "is_text", "numbered_texts", "of_arrow"]
-
 
 def of_arrow(column: Any, source: str) -> Column:
     import pyarrow

@@ -14,8 +14,6 @@ from ordhc.io.names import names_file, read_names, usual_column
 from ordhc.io.paths import Source, delimiter_of, name_of, suffix_of
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
-__all__ = ["PICTURES", "read_items"]
-
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 _COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
 

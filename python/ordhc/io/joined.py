@@ -19,8 +19,6 @@ from ordhc.io.blocks import Piece, read_piece
 from ordhc.io.parsed import Parsed
 from ordhc.io.paths import STDIO, Source
 
-__all__ = ["Growing", "is_read_in_blocks", "joined"]
-
 #: Files of at least this number of bytes are read block by block.
 LARGE = 1 << 22
 #: A full array grows by its length divided by this number.

@@ -13,8 +13,6 @@ from ordhc._checks import quoted
 from ordhc.io.numbers import Numbers, read_numbers
 from ordhc.io.paths import Source
 
-__all__ = ["read_matrix"]
-
 #: The largest relative difference of entries (i, j) and (j, i) of a symmetric matrix, as in `ordhc.linkage`.
 _TOLERANCE = 1e-8
 

@@ -13,8 +13,6 @@ from ordhc.io.sheet import is_number
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.newick import statements
 
-__all__ = ["newick_texts", "nexus_text"]
-
 #: The annotations from which `Dendrogram.from_newick` reads the support of a node.
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
 #: The first word of a statement in a NEXUS file.

@@ -20,8 +20,6 @@ from ordhc.io.guard import reading
 from ordhc.io.paths import Source, delimiter_of, name_of
 from ordhc.io.sheet import Sheet, located, read_sheet
 
-__all__ = ["Numbers", "read_numbers"]
-
 _NAMES = ("name", "leaf", "item", "id")
 _MISSING = ("", "na", "nan", "null", "none")
 

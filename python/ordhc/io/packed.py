@@ -9,8 +9,6 @@ from typing import IO, Any, Literal
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.paths import PACKED
 
-__all__ = ["BLOCK", "HEAD", "damage_of", "format_of", "packed_as", "unpacking"]
-
 #: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
 #: Bytes to compress or decompress at a time: some ten milliseconds, during which Ctrl-C has no effect.

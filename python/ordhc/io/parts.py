@@ -25,8 +25,6 @@ from ordhc.errors import InputError, warn
 from ordhc.io.paths import name_of
 from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
-__all__ = ["fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
-
 #: The number of parts into which work on files is divided with `resume`, for any number of workers.
 PARTS = 64
 #: The prefix of folders that are being written.

@@ -20,8 +20,6 @@ from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
 
-__all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
-
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
     """Return the unit that resamples and folds draw or leave out as a whole, and the number of units.

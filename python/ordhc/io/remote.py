@@ -14,8 +14,6 @@ from ordhc._workers import Secret
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.paths import checked_path, is_remote, masked, secrets_of, without_query
 
-__all__ = ["Remote", "is_group", "remote_files", "storage"]
-
 #: The number of bytes that are fetched at a time from text (_AHEAD) and from Parquet (_BLOCK).
 _AHEAD, _BLOCK = 1 << 23, 1 << 22
 #: The number of blocks of a Parquet file in memory. There are several, because columns are read alternately.

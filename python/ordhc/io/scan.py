@@ -36,8 +36,6 @@ from ordhc.io.spill import Spill, bytes_of
 from ordhc.io.survey import Survey, surveyed, warn_of
 from ordhc.io.texts import check_characters
 
-__all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_of"]
-
 #: The share of the first pass over the files in the reported progress.
 _SURVEYING = 0.4
 #: Commands read single files of at least this number of bytes block by block, as a scan.

@@ -17,8 +17,6 @@ from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.io.paths import checked_path, is_remote, name_of
 
-__all__ = ["Spill", "bytes_of", "clear_dead", "locked", "made_folder", "mapped"]
-
 #: The default limit of memory, in bytes.
 _MEMORY = 1 << 30
 _PREFIX = "ordhc-spill-"

@@ -27,8 +27,6 @@ from ordhc.io.parsed import Parsed, persons_in, reasons_of, shown_words, wrong_r
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.spill import Spill
 
-__all__ = ["Survey", "surveyed", "warn_of"]
-
 #: The maximum number of skipped rows that are listed.
 LISTED = 1000
 #: Estimated seconds to read a byte of a file.

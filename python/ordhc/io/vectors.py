@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from ordhc.io.numbers import read_numbers
 from ordhc.io.paths import Source
 
-__all__ = ["read_vectors"]
-
 
 def read_vectors(
     path: Source, *, delimiter: str | None = None

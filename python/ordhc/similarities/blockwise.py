@@ -19,8 +19,6 @@ from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.triangles import add_answered, mark_answered, save_answered
 
-__all__ = ["mulk3_sums"]
-
 #: Bytes of memory that computing the kernel needs for each row (comparison).
 PER_ROW = 120
 #: With `resume`, the maximum number of blocks, unless the limit of memory or the workers need more.

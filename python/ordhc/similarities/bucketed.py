@@ -24,8 +24,6 @@ from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill, mapped
 from ordhc.similarities.triangles import add_answered, gathered, save_answered
 
-__all__ = ["bucketed_sums"]
-
 _PAIRS = _ordhc.PAIRS_PER_BUCKET
 #: The number of buckets that are filled at a time.
 _STEP = 8

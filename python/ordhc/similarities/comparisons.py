@@ -14,8 +14,6 @@ from ordhc.errors import InputError
 from ordhc.similarities.lengths import less_lengths
 from ordhc.similarities.vectors import shaped
 
-__all__ = ["adds", "float_type", "four_k", "mulk3", "mulk4", "shaped_by"]
-
 
 def adds(
     data: Triplets | Quadruplets,

@@ -30,8 +30,6 @@ from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 from ordhc.io.survey import Survey
 
-__all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
-
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
 #: With `lengths=None`, lengths of leaves (how untypical each leaf is) are used if their standard deviation is

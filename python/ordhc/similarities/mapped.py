@@ -24,8 +24,6 @@ from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
 from ordhc.similarities.triangles import add_answered, mark_answered, save_answered
 
-__all__ = ["mapped_sums"]
-
 #: The fraction of the progress for making runs (sorted sums of pairs). The rest is for merging runs.
 _MAPPING = 0.8
 

@@ -15,8 +15,6 @@ from ordhc.similarities.comparisons import float_type
 from ordhc.similarities.principal import pca
 from ordhc.similarities.vectors import by_scipy, distances, normalized, scipy_distances
 
-__all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "pdist"]
-
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
     """Return the vectors, and the factor 1/p for the dot products of vectors of p coordinates."""

@@ -15,8 +15,6 @@ from ordhc._signals import interrupts_later
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squared_norms
 
-__all__ = ["pca", "select_dimension"]
-
 #: Up to this value of min(n, p), a full decomposition is affordable, so SciPy is optional.
 _SMALL = 2000
 

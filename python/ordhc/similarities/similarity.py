@@ -26,8 +26,6 @@ from ordhc.similarities.spilled import csr_of
 from ordhc.similarities.streamed import dense_sums, sparse_sums
 from ordhc.similarities.vectors import Vectors, as_vectors, products
 
-__all__ = ["built", "factored", "fitting", "is_adds", "is_mulk3", "similarity", "square_of"]
-
 _DTYPES = ("float64", "float32", "int64", "int32")
 
 

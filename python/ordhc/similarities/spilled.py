@@ -13,8 +13,6 @@ from ordhc import _ordhc
 from ordhc.comparison.units import distinct
 from ordhc.io.spill import Spill, mapped
 
-__all__ = ["PairSums", "Run", "csr_of", "written_run"]
-
 #: Bytes of memory for each row (comparison) while a run (sorted sums of pairs of leaves) is made, without and
 #: with weights; and for each pair of leaves while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72

@@ -31,9 +31,6 @@ from ordhc.similarities.triangles import (
     prefers_triangles,
 )
 
-__all__ = ["canonical_order_of", "dense_sums", "sparse_sums"]
-
-
 #: `canonical_order_of` adds integers modulo this prime.
 _FIELD = np.uint64(2**61 - 1)
 #: The number of sums that are converted to float64 at a time.

@@ -18,17 +18,6 @@ from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill, mapped
 
-__all__ = [
-    "add_answered",
-    "add_blocks",
-    "add_in_parts",
-    "empty_sums",
-    "gathered",
-    "mark_answered",
-    "prefers_triangles",
-    "save_answered",
-]
-
 #: The number of rows that are added at a time. For many leaves, up to four times as many rows are
 #: added, because several threads are used only if there is more than one row for 256 pairs of leaves.
 GATHERED = 1 << 21

@@ -18,23 +18,6 @@ from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError, MissingExtraError, warn
 from ordhc.tree.convert import index_names
 
-__all__ = [
-    "NegativeShare",
-    "Vectors",
-    "as_vectors",
-    "blocks",
-    "by_scipy",
-    "distances",
-    "is_sparse",
-    "normalized",
-    "products",
-    "scipy_distances",
-    "scipy_module",
-    "shaped",
-    "squared_norms",
-]
-
-
 STORAGE = ("auto", "matrix", "vectors")
 _BLOCK = 512
 #: With at most this number of columns, distances are computed pair by pair instead of by dot products.
