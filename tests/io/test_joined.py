@@ -103,7 +103,7 @@ def test_blocks_are_joined(tmp_path, monkeypatch):
     path.write_text("anchor,near,far,person\n" + "a,b,c,ann\nb,a,c,bob\nc,b,a,ann\n" * 40)
     monkeypatch.setattr(joined, "LARGE", 0)
     monkeypatch.setattr(blocks, "BYTES", 90)
-    monkeypatch.setattr(ordhc.io.comparisons, "read_bytes", None)
+    monkeypatch.setattr(ordhc.io.comparisons, "read_content", None)
     found = ordhc.read_answers(path)
     assert (len(found), found.names, found.group_names) == (120, ("a", "b", "c"), ("ann", "bob"))
 

@@ -134,7 +134,9 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
             _say(error.format_message())
             sys.exit(2)
-        _fail(brief(_without_secrets(error.format_message())))
+        # click repeats arguments in its messages, so the messages can have URLs with secrets.
+        url = r"[a-zA-Z][\w+.:-]*://[^\s'\")]+"
+        _fail(brief(re.sub(url, lambda found: masked(found[0]), error.format_message())))
     except BrokenPipeError:
         # The reader has closed the pipe. Redirect standard output, so that Python's flush at exit cannot
         # fail.
@@ -191,11 +193,6 @@ def _without_secret(argument: str) -> str:
         return masked(argument)
     name, equals, _ = argument.partition("=")
     return f"{name}=..." if equals and name.lower().endswith(_SECRET) else argument
-
-
-def _without_secrets(text: str) -> str:
-    # click repeats arguments in its messages, so the messages can have URLs with secrets.
-    return re.sub(r"[a-zA-Z][\w+.:-]*://[^\s'\")]+", lambda found: masked(found[0]), text)
 
 
 def _one_line(error: BaseException) -> str:

@@ -6,8 +6,8 @@ import click
 
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, json_option, print_session, progress_bar, quiet_option, say
-from ordhc.cli.reading import read_comparisons, reading_options, say_next
+from ordhc.cli.output import json_option, progress_bar, quiet_option
+from ordhc.cli.reading import read_comparisons, reading_options, say_found
 
 
 @click.command("people-groups", cls=Command, no_args_is_help=True)
@@ -29,9 +29,6 @@ from ordhc.cli.reading import read_comparisons, reading_options, say_next
 @reading_options
 def people_groups(
     file: str,
-    max_trees: int,
-    folds: int,
-    seed: int,
     executor: str | None,
     as_json: bool,
     quiet: bool,
@@ -49,15 +46,9 @@ def people_groups(
     """
     from ordhc.evaluate.people_groups import people_groups as compute
 
+    options = {name: reading.pop(name) for name in ("max_trees", "folds", "seed")}
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
     with progress_bar("looking for groups", quiet=quiet) as progress, executor_of(executor) as workers:
-        found = compute(
-            data, max_trees=max_trees, folds=folds, seed=seed, executor=workers, progress=progress
-        )
-    if as_json:
-        emit_json(found.to_dict())
-        return
-    print_session()
-    say(str(found))
-    say_next("structure", file, reading)
+        found = compute(data, **options, executor=workers, progress=progress)
+    say_found(found, as_json, "structure", file, reading)

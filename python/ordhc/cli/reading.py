@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc.cli.help import section
-from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION, say
+from ordhc.cli.output import HELD_OUT, LEFT_OUT, SESSION, emit_json, print_session, say
 from ordhc.comparison.asked import FORMATS, KINDS, Asked
 from ordhc.errors import InputError, SkippedRowsWarning
 from ordhc.io.answers import answers_of_file
@@ -400,6 +400,16 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
     if reading.get("header") is not None:
         arguments.append("--header" if reading["header"] else "--no-header")
     return arguments
+
+
+def say_found(found: Any, as_json: bool, command: str, file: str, reading: dict[str, Any]) -> None:
+    """Print a result, as JSON or as text with a suggestion for the next command."""
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    print_session()
+    say(found)
+    say_next(command, file, reading)
 
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:

@@ -6,8 +6,8 @@ import click
 
 from ordhc.cli.executors import executor_of, executor_option
 from ordhc.cli.help import Command, section
-from ordhc.cli.output import emit_json, json_option, print_session, progress_bar, quiet_option, say
-from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_next, unit_option
+from ordhc.cli.output import json_option, progress_bar, quiet_option
+from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_found, unit_option
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -23,9 +23,6 @@ from ordhc.cli.reading import folds_option, read_comparisons, reading_options, s
 @reading_options
 def structure(
     file: str,
-    folds: int,
-    seed: int,
-    unit: str | None,
     executor: str | None,
     as_json: bool,
     quiet: bool,
@@ -45,13 +42,9 @@ def structure(
     """
     from ordhc.evaluate.structure import structure as compute
 
+    options = {name: reading.pop(name) for name in ("folds", "seed", "unit")}
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
     with progress_bar("comparing structures", quiet=quiet) as progress, executor_of(executor) as workers:
-        found = compute(data, folds=folds, seed=seed, unit=unit, executor=workers, progress=progress)
-    if as_json:
-        emit_json(found.to_dict())
-        return
-    print_session()
-    say(str(found))
-    say_next("cluster", file, reading)
+        found = compute(data, **options, executor=workers, progress=progress)
+    say_found(found, as_json, "cluster", file, reading)

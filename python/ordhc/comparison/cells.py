@@ -146,7 +146,11 @@ def leaves_of(
             at = rows[fine][int((found[fine] == there[-1]).any(axis=1).argmax())]
             raise table.error(error.reason, int(at)) from None
         if texts is None:
-            _check_ids(found, asked, rows, bad)
+            limit = len(names) if names is not None else asked.n_leaves
+            for place in np.flatnonzero((found >= limit).any(axis=1)).tolist() if limit is not None else ():
+                leaf = next(leaf for leaf in found[place].tolist() if leaf >= limit)
+                hint = outside_advice(found, limit) if not asked.ids_from else ""
+                bad.setdefault(int(rows[place]), outside_message(leaf, limit, asked.ids_from) + hint)
             return found, names, None
         different, cells = [*texts, ""], np.searchsorted(there, found).astype(np.int32)
         if names is None:
@@ -201,14 +205,6 @@ def _ids(
         bad[int(rows[place])] = reason
     found[_is_in(rows, bad)] = 0
     return found
-
-
-def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]) -> None:
-    limit = len(asked.names) if asked.names is not None else asked.n_leaves
-    for place in np.flatnonzero((ids >= limit).any(axis=1)).tolist() if limit is not None else ():
-        leaf = next(leaf for leaf in ids[place].tolist() if leaf >= limit)
-        hint = outside_advice(ids, limit) if not asked.ids_from else ""
-        bad.setdefault(int(rows[place]), outside_message(leaf, limit, asked.ids_from) + hint)
 
 
 def _refuse_twice(

@@ -235,16 +235,9 @@ class Triplets(Rows):
         if answers is None and size > 1:
             answers = np.arange(len(table), dtype=np.int32)
         triplets = table[:, np.array(question.triplets, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
-        return cls(
-            triplets,
-            n,
-            found,
-            spread(weights),
-            answers=spread(answers),
-            groups=spread(persons),
-            group_names=group_names,
-            adaptive=adaptive,
-        )
+        about: dict[str, Any] = {"group_names": group_names, "adaptive": adaptive}
+        about |= {"answers": spread(answers), "groups": spread(persons)}
+        return cls(triplets, n, found, spread(weights), **about)
 
     @classmethod
     def from_responses(

@@ -109,15 +109,9 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
     if any(part.group_names != names for part in parts):
         groups = names = None
     rows = np.concatenate([part.rows for part in parts])
-    joined: Comparisons = changed(
-        first,
-        rows=rows,
-        weights=weights,
-        answers=answers,
-        groups=groups,
-        group_names=names,
-        adaptive=any(part.adaptive for part in parts),
-    )
+    about = {"answers": answers, "groups": groups, "group_names": names}
+    adaptive = any(part.adaptive for part in parts)
+    joined: Comparisons = changed(first, rows=rows, weights=weights, adaptive=adaptive, **about)
     return joined
 
 

@@ -223,8 +223,12 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
     if names is None:
         names = tuple(dict.fromkeys(cells))
         for name in names:
-            if not name.isascii():
-                _check_text(cells, name, table.shape[1])
+            if name.isascii():
+                continue
+            try:
+                _checks.text("the name", name)
+            except InputError as error:
+                raise InputError(error.reason, row=cells.index(name) // table.shape[1]) from None
     codes = {name: code for code, name in enumerate(names)}
     ids = list(map(codes.get, cells))
     if None in ids:
@@ -234,13 +238,6 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
         at = ids.index(None)
         raise InputError(_checks.unknown_name(cells[at], names), row=at // table.shape[1])
     return np.array(ids, dtype=np.int64).reshape(table.shape), names
-
-
-def _check_text(cells: list[str], name: str, width: int) -> None:
-    try:
-        _checks.text("the name", name)
-    except InputError as error:
-        raise InputError(error.reason, row=cells.index(name) // width) from None
 
 
 def _ragged(rows: Any, width: int) -> InputError:

@@ -274,14 +274,8 @@ class Rows:
             # Different people may use the same numbers: number each person's answers separately.
             numbers = self.answers if self.groups is None else answers_of(self)
             answers = numbers[first[order]]
-        return changed(
-            self,
-            rows=self.rows[first[order]],
-            weights=weights,
-            answers=answers,
-            groups=None,
-            group_names=None,
-        )
+        rows = self.rows[first[order]]
+        return changed(self, rows=rows, weights=weights, answers=answers, groups=None, group_names=None)
 
     def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
         """Return `m` answers with all of their rows, drawn without replacement; rows keep their order.

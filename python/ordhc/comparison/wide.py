@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordhc._checks import quoted, text
 from ordhc.comparison.asked import Asked
@@ -50,7 +49,10 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
             raise table.error(
                 f"wide: the file already has a column {quoted(there)}; rename it, or the group in wide"
             )
-    rows, which, response = _cells(table, list(matches), n_header)
+    different, places = together([table.coded(name) for name in matches])
+    rows, which = np.nonzero(places[n_header:] >= 0)
+    rows += n_header
+    response = Column(different, places[rows, which])
     if not len(rows):
         raise table.error(f"wide: the {len(matches):,} matching columns have no answers")
     question = Column.of([str(name) for name in matches])[which]
@@ -135,15 +137,6 @@ def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any,
     for name in found:
         table.find(name)
     return found
-
-
-def _cells(
-    table: Table, names: list[Any], n_header: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Column]:
-    different, places = together([table.coded(name) for name in names])
-    rows, which = np.nonzero(places[n_header:] >= 0)
-    rows += n_header
-    return rows, which, Column(different, places[rows, which])
 
 
 def _value(text: str | None, in_file: bool) -> Any:

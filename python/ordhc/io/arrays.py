@@ -1,6 +1,7 @@
 """Read rows of comparisons from npz, npy and Parquet files."""
 
 import io as bytes_io
+import math
 import zipfile
 from collections.abc import Sequence
 from itertools import pairwise
@@ -45,9 +46,7 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
         raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
     if dtype.hasobject:
         raise InputError("has Python objects, which are not read; write numbers or text", path=source)
-    size = dtype.itemsize
-    for length in shape:
-        size *= int(length)
+    size = math.prod(map(int, shape), start=dtype.itemsize)
     if size < 0 or size > len(data) - stream.tell():
         reason = f"the file is cut or damaged: its array of shape {quoted(shape)} needs {size:,} bytes"
         raise InputError(reason, path=source)
@@ -240,6 +239,13 @@ class Table:
         at = self._sheet.find(names)
         return None if at is None else self.column_names[at]
 
+    def named(self, column: str) -> str:
+        """Return a column's name as the file spells it; the column must exist."""
+        found = self.find([column])
+        if found is None:
+            raise unknown_column(self.source, column, self.column_names)
+        return found
+
     def index(self) -> str | None:
         """Return the column that pandas wrote for the index of a data frame, or None."""
         try:
@@ -366,11 +372,8 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
                         path=table.source,
                     )
                 wanted.append(table.column_names[column])
-                continue
-            found = table.find([column])
-            if found is None:
-                raise unknown_column(table.source, column, table.column_names)
-            wanted.append(found)
+            else:
+                wanted.append(table.named(column))
         return wanted, all(column.lower().endswith(LITERAL) for column in wanted)
     for ending in ("", LITERAL):
         for names in known:
@@ -390,9 +393,7 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    found = table.find([given] if given else list(known))
-    if given and found is None:
-        raise unknown_column(table.source, given, table.column_names)
+    found = table.named(given) if given else table.find(known)
     return None if found in wanted else found
 
 

@@ -51,10 +51,8 @@ def read_column(path: Source, column: str) -> NDArray[np.str_]:
     with reading(source, "a table", data):
         if suffix == ".parquet":
             table = Table(data, source)
-            found = table.find([column])
-            if found is None:
-                raise unknown_column(source, column, table.column_names)
-            return np.array([str(value) for value in table.values(found)[0].tolist()], dtype=np.str_)
+            values = table.values(table.named(column))[0].tolist()
+            return np.array([str(value) for value in values], dtype=np.str_)
         if suffix == ".npz":
             arrays = load_arrays(data, source)
             if column not in arrays:

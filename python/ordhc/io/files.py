@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import stat
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
@@ -61,9 +61,7 @@ def read_bytes(source: Source) -> bytes:
             except FileNotFoundError:
                 raise FileNotFoundError(f"{name}: there is no such file") from None
         packed = format_of(data[:HEAD])
-        if packed is None:
-            return data
-        return _gunzipped(data, name) if packed == "gzip" else _unpacked(data, packed, name)
+        return data if packed is None else _unpacked(data, packed, name)
 
 
 class _Input(io.BytesIO):
@@ -130,34 +128,6 @@ def _unpacked(data: bytes, packed: str, name: str) -> bytes:
     return b"".join(parts)
 
 
-def _gunzipped(data: bytes, name: str) -> bytes:
-    limit = max_unpacked()
-    parts: list[bytes] = []
-    size = 0
-    rest = data
-    while rest[:2] == b"\x1f\x8b":
-        unpack = zlib.decompressobj(wbits=31)
-        at, feed = 0, b""
-        while not unpack.eof:
-            if not feed:
-                feed = rest[at : at + BLOCK]
-                at += len(feed)
-            try:
-                part = unpack.decompress(feed, min(BLOCK, limit + 1 - size))
-            except zlib.error as error:
-                raise InputError(f"the gzip file is cut or damaged: {error}", path=name) from None
-            if not part and not feed and not unpack.eof:
-                raise InputError("the gzip file is cut or damaged: it ends too early", path=name)
-            feed = unpack.unconsumed_tail
-            parts.append(part)
-            size += len(part)
-            check_unpacked(size, name)
-        rest = unpack.unused_data + rest[at:]
-    if rest.strip(b"\0"):
-        raise InputError("the gzip file is damaged: other data follow the compressed data", path=name)
-    return b"".join(parts)
-
-
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `InputError` if a file cannot be written, before long work begins; "-" is standard output."""
     if os.fspath(path) == STDIO:
@@ -220,8 +190,6 @@ def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
             found = Path(path).stat()
     except (OSError, ValueError, AttributeError):
         return None if os.fspath(path) == STDIO else str(Path(os.path.realpath(path)))
-    import stat
-
     # Writing to a device or pipe cannot destroy an input, so it needs no identity.
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 

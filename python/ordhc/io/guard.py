@@ -18,43 +18,40 @@ _FROM_PYTHON = "write the data as csv, npz or Parquet"
 _LOGIN = "the download may need a login"
 _PAGE = (b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<meta", b"<div", b"<script", b"<!--")
 _SHEET = "save the sheet as csv (UTF-8)"
-_BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
+_UTF_8 = "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+#: The beginning of a file in upper case, or several; the kind of the file; and what to do.
+_BEGINNINGS: tuple[tuple[bytes | tuple[bytes, ...], str, str], ...] = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls) or another OLE file", _SHEET),
     (b"#NEXUS", "a NEXUS file", "`ordhc.read_tree` and `ordhc convert` read its trees"),
     (b"PAR1", "a Parquet file", "name it .parquet"),
     (b"\x93NUMPY", "a NumPy array", "name it .npy"),
     (
-        b"SQLite format 3",
+        b"SQLITE FORMAT 3",
         "a database or a session",
         "`ordhc learn FILE --export answers.csv` writes its answers",
     ),
     (b"\x89HDF", "an HDF5 file", "write the table as csv or Parquet"),
     (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it first"),
-    (b"\xfd7zXZ", "packed by xz", "unpack it first"),
-    (b"BZh", "packed by bzip2", "unpack it first"),
+    (b"\xfd7ZXZ", "packed by xz", "unpack it first"),
+    (b"BZH", "packed by bzip2", "unpack it first"),
     (b"\x1f\x8b", "packed twice by gzip", "unpack it first"),
-    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"7Z\xbc\xaf", "a 7z archive", "unpack it first"),
     (b"%PDF", "a PDF", "give the data that it shows"),
-    (b"\x89PNG", "a picture", "give the data that it shows"),
-    (b"\xff\xd8\xff", "a picture", "give the data that it shows"),
-    (b"{\\rtf", "an RTF document", "save it as plain text"),
-    (b"RDX2\n", "an R workspace", _FROM_R),
-    (b"RDX3\n", "an R workspace", _FROM_R),
+    ((b"\x89PNG", b"\xff\xd8\xff"), "a picture", "give the data that it shows"),
+    (b"{\\RTF", "an RTF document", "save it as plain text"),
+    ((b"RDX2\n", b"RDX3\n"), "an R workspace", _FROM_R),
     (b"$FL2", "an SPSS file (.sav)", _TABLE),
     (b"$FL3", "an SPSS file (.zsav)", _TABLE),
-    *((b"\x80" + bytes([number]), "a Python pickle", _FROM_PYTHON) for number in range(2, 6)),
+    (tuple(b"\x80" + bytes([number]) for number in range(2, 6)), "a Python pickle", _FROM_PYTHON),
+    ((b"(DP0\n", b"(LP0\n", b"CCOPY_REG\n"), "a Python pickle", _FROM_PYTHON),
     (b"MATLAB 5.0", "a MATLAB file", _TABLE),
-    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (b"<stata_dta", "a Stata file (.dta)", _TABLE),
+    ((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text", _UTF_8),
+    (b"<STATA_DTA", "a Stata file (.dta)", _TABLE),
     (b"ARROW1\0", "an Arrow or Feather file", "write the table as Parquet or csv"),
-    (b"Obj\x01", "an Avro file", "write the table as Parquet or csv"),
+    (b"OBJ\x01", "an Avro file", "write the table as Parquet or csv"),
     (b"X\n\x00", "an R object (.rds)", _FROM_R),
-    (b"(dp0\n", "a Python pickle", _FROM_PYTHON),
-    (b"(lp0\n", "a Python pickle", _FROM_PYTHON),
-    (b"ccopy_reg\n", "a Python pickle", _FROM_PYTHON),
-    (b"Rar!", "a rar archive", "unpack it first"),
-    (b"<?xml", "XML", _TABLE),
+    (b"RAR!", "a rar archive", "unpack it first"),
+    (b"<?XML", "XML", _TABLE),
 )
 _TWO_TREES = "to compare two trees, use `ordhc score ONE OTHER --metric triplet_distance`"
 _IN_ZIP = (
@@ -69,8 +66,9 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
     head = data[:4096].lstrip(b" \t\r\n\xef\xbb\xbf")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = data[:4096]
-    for beginning, what, advice in _BEGINNINGS:
-        if head[: len(beginning)].upper() == beginning.upper():
+    start = head[:16].upper()
+    for beginnings, what, advice in _BEGINNINGS:
+        if start.startswith(beginnings):
             return what, advice
     if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return _zipped(data)
@@ -90,7 +88,7 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
         if data[:1] in b"\x6c\x6e\x6f\x71\x72\x73" and data[1:2] in b"\x01\x02" and data[2:4] == b"\x01\0":
             return "an old Stata file (.dta)", _TABLE
         if (head[1:64:2].count(0) > 16) != (head[0:64:2].count(0) > 16):
-            return "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+            return "UTF-16 text", _UTF_8
         if head.count(0) > len(head) // 8:
             return "binary data, not text", "check that the file is complete and that its ending is right"
     return None

@@ -11,8 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -186,7 +185,9 @@ def _is_finished(folder: str, name: str) -> bool:
         return False
     if _is_whole(target):
         return True
-    with _alone(folder):
+    with (Path(folder) / "lock").open("a") as stream:
+        # Wait until no other process runs this block, if the system has locks.
+        locked(stream, wait=True)
         # Another process may have replaced the folder.
         if target.exists() and not _is_whole(target):
             away = Path(tempfile.mkdtemp(dir=folder, prefix=_UNFINISHED))
@@ -202,11 +203,3 @@ def _is_whole(folder: Path) -> bool:
         return bool(sealed == _sizes_and_hashes(folder))
     except (OSError, ValueError):
         return False
-
-
-@contextmanager
-def _alone(folder: str) -> Iterator[None]:
-    """Lock the folder, so that no other process runs this block, if the system has locks."""
-    with (Path(folder) / "lock").open("a") as stream:
-        locked(stream, wait=True)
-        yield

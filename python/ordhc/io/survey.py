@@ -77,8 +77,7 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
     their own: the first time, only the distinct ids are collected.
     """
     names = scan.asked.names
-    quick = _by_statistics(scan)
-    if quick is not None:
+    if (quick := _by_statistics(scan)) is not None:
         return quick
     codes = None
     if names is not None and numbers_of(names):
@@ -113,20 +112,15 @@ def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: 
             folders = parts_of(scan, job, tasks, spill, part(progress, 0, _READ))
             try:
                 for folder in folders:
-                    found.merge(_facts_in(folder))
+                    if not (facts := (Path(folder) / "facts").read_bytes()):
+                        raise InputError("a part of the files has a mistake")
+                    found.merge(pickle.loads(facts))
                 return found
             except InputError:
                 # Several parts can have mistakes. Reading in order raises the error of the first.
                 progress = part(progress, _READ, 1)
     in_order: _F = _Part(scan, new, codes).read(scan.pieces, progress)
     return in_order
-
-
-def _facts_in(folder: str) -> Any:
-    facts = (Path(folder) / "facts").read_bytes()
-    if not facts:
-        raise InputError("a part of the files has a mistake")
-    return pickle.loads(facts)
 
 
 @dataclass(frozen=True)

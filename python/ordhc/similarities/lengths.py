@@ -216,8 +216,13 @@ def _counted_blocks(
 
 
 def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
+    weights = data.weights
+    if data.answers is not None:
+        numbers = answers_of(data)
+        share = 1 / np.bincount(numbers)[numbers]
+        weights = share if weights is None else share * weights
     counts = _ordhc.NearFarCounts(data.n_leaves, len(data))
-    counts.add(data.rows, _shared_weights(data), None)
+    counts.add(data.rows, weights, None)
     return counts
 
 
@@ -233,11 +238,3 @@ def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float6
     if not found.any() or (lengths is None and found.std() < _LEAST_SPREAD):
         return None
     return found
-
-
-def _shared_weights(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
-    if data.answers is None:
-        return data.weights
-    numbers = answers_of(data)
-    share = 1 / np.bincount(numbers)[numbers]
-    return share if data.weights is None else share * data.weights

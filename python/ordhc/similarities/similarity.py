@@ -122,14 +122,12 @@ def similarity(
         type_name = ""
     if type_name not in _DTYPES or dtype is None:
         raise InputError(f"dtype is {_checks.quoted(dtype)}, not one of {', '.join(_DTYPES)}")
+    if layout == "sparse" and not is_adds(spec):
+        raise InputError(f"similarity {spec.name!r} has no sparse layout; only 'adds3' and 'adds4' have it")
     if isinstance(data, Scan):
         return _of_scan(data, spec, layout, type_name, progress, settings)
     found: Any = fitting(data, spec.data, f"similarity {spec.name!r}")
     if layout == "sparse":
-        if not is_adds(spec):
-            raise InputError(
-                f"similarity {spec.name!r} has no sparse layout; only 'adds3' and 'adds4' have it"
-            )
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
         before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
@@ -166,10 +164,6 @@ def _of_scan(
         raise InputError(f"dtype is {dtype}, but weighted answers need float64 or float32")
     with Spill(scan.spill) as folder:
         if is_mulk3(spec):
-            if layout == "sparse":
-                raise InputError(
-                    f"similarity {spec.name!r} has no sparse layout; only 'adds3' and 'adds4' have it"
-                )
             normalize = bool(settings["normalize"])
             pairs, diagonal, _ = mulk3_sums(scan, normalize, folder, progress)
             whole = not scan.weighted and not normalize
@@ -278,11 +272,8 @@ def _are_distances(rows: Any) -> bool:
         return False
     if np.diagonal(rows).any() or not np.array_equal(rows[0], rows[:, 0]):
         return False
-    return (
-        bool((rows >= 0).all())
-        and np.count_nonzero(rows) == rows.size - len(rows)
-        and bool((rows == rows.T).all())
-    )
+    is_positive = bool((rows >= 0).all()) and np.count_nonzero(rows) == rows.size - len(rows)
+    return is_positive and bool((rows == rows.T).all())
 
 
 def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
