@@ -12,9 +12,6 @@ from ordhc.commands import Command, section
 if TYPE_CHECKING:
     from ordhc_collect.study.model import Study
 
-__all__ = ["collect"]
-
-
 #: The proxy's addresses if `--behind-proxy` is given without an address.
 THIS_MACHINE = "127.0.0.1,::1"
 

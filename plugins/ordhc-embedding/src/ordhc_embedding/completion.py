@@ -15,8 +15,6 @@ from ordhc.progress import Progress, part, shows_progress
 from ordhc_embedding.embedding import Embedding, embed
 from ordhc_embedding.models import MODELS
 
-__all__ = ["choose_n_components", "expected_similarities"]
-
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
 _MIN_DECREASE = 0.01

@@ -18,8 +18,6 @@ from ordhc.progress import Progress, shows_progress
 from ordhc_embedding.models import MODELS, Model
 from ordhc_embedding.solvers import SOLVERS, Report, Solution
 
-__all__ = ["Embedding", "embed"]
-
 #: A typical number of iterations, for the estimate of the progress.
 _USUAL = 50
 

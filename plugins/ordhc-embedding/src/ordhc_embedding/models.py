@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from ordhc.errors import InputError
 
-__all__ = ["MODELS", "Model"]
-
 
 @dataclass(frozen=True)
 class Model:

@@ -17,8 +17,6 @@ from ordhc_embedding.completion import completed
 from ordhc_embedding.embedding import embed
 from ordhc_embedding.models import MODELS
 
-__all__ = ["MEASURES", "specs"]
-
 MEASURES = ("cosine", "dot", "sqeuclidean")
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from ordhc._ordhc import EmbeddingLoss
 
-__all__ = ["SOLVERS", "Report", "Solution"]
-
 Floats = NDArray[np.float64]
 Report = Callable[[int], None]
 

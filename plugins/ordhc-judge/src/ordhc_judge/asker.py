@@ -13,8 +13,6 @@ from ordhc_judge.errors import BudgetError, JudgeError
 from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
 from ordhc_judge.spending import Budget, Pace, Tokens
 
-__all__ = ["Asker", "Chat"]
-
 S = TypeVar("S")
 T = TypeVar("T")
 Messages = list[dict[str, str]]

@@ -20,8 +20,6 @@ from ordhc_judge.report import Share
 if TYPE_CHECKING:
     from ordhc.tree.node import Node
 
-__all__ = ["Audit", "audit"]
-
 _FROM_TREE = 300
 _DISTANCE_GROUPS = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
 

@@ -16,8 +16,6 @@ from ordhc_judge.client import Received
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.replies import Reply
 
-__all__ = ["Cache", "key_of"]
-
 #: SQLite's application id in the header of the file: "oJdg" in ASCII.
 _APPLICATION = 0x6F4A6467
 _VERSION = 1

@@ -18,8 +18,6 @@ from ordhc_judge.replies import brief, message_of, retry_after
 from ordhc_judge.secret import scrubbed
 from ordhc_judge.spending import Budget, Pace, Tokens
 
-__all__ = ["LARGEST_REPLY", "Client", "Received", "Limits"]
-
 #: HTTP statuses after which the same request can succeed later.
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 #: Upper bound in seconds of the random wait before the second attempt; doubled for each further attempt.

@@ -18,8 +18,6 @@ from ordhc.commands import (
 )
 from ordhc.errors import InputError
 
-__all__ = ["judge"]
-
 _ITEMS = "The texts: one on each line, or csv with the columns `name` and `text`, or one of them."
 _PARAM = "A setting of the judge, such as url=https://... or model=NAME. Repeatable."
 

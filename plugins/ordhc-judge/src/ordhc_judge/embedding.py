@@ -16,8 +16,6 @@ from ordhc_judge.items import Items
 from ordhc_judge.replies import usage_of
 from ordhc_judge.spending import Budget, Tokens, whole
 
-__all__ = ["embed"]
-
 #: Maximum size in bytes of one vector as JSON, enough for ten thousand coordinates.
 _LARGEST_VECTOR = 1 << 18
 

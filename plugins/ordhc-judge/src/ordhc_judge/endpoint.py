@@ -12,8 +12,6 @@ from ordhc_judge.secret import Secret
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Endpoint"]
-
 KEY_VARIABLE = "ORDHC_JUDGE_KEY"
 _PATHS = ("/chat/completions", "/embeddings", "/models")
 _SECRET_QUERIES = ("key", "api_key", "apikey", "api-key", "token", "access_token", "code", "sig", "signature")

@@ -16,8 +16,6 @@ from ordhc_judge.replies import Reply, brief
 from ordhc_judge.runner import Runner
 from ordhc_judge.spending import Budget, Pace, number, whole
 
-__all__ = ["Engine", "Setup", "Counts"]
-
 _RPM = 500
 
 T = TypeVar("T")

@@ -2,8 +2,6 @@
 
 from ordhc.errors import PluginError, StoppedError
 
-__all__ = ["BudgetError", "JudgeError", "KeyRefusedError"]
-
 
 class JudgeError(PluginError):
     """The judge cannot continue; the message gives the reason and a remedy."""

@@ -3,8 +3,6 @@
 import csv
 from importlib.resources import files
 
-__all__ = ["messages", "taxonomy"]
-
 
 def messages() -> tuple[list[str], list[tuple[str, str]]]:
     """Return the 150 texts, and for each text its intent and its topic.

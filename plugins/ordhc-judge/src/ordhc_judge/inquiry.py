@@ -17,8 +17,6 @@ from ordhc_judge.prompt import Template
 from ordhc_judge.questions import FAILED, Replies, combined, orders_of
 from ordhc_judge.replies import Reply
 
-__all__ = ["Inquiry"]
-
 _PART = 4096
 
 

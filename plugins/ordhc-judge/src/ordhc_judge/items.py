@@ -10,8 +10,6 @@ from typing import Any
 from ordhc.errors import InputError
 from ordhc_judge.prompt import one_line
 
-__all__ = ["Items"]
-
 _LONGEST = 20_000
 
 

@@ -27,8 +27,6 @@ from ordhc_judge.spending import Budget, Estimate, Prices, number, whole
 if TYPE_CHECKING:
     from ordhc_judge.auditing import Audit
 
-__all__ = ["Judge"]
-
 _LONG_WAIT = 60.0
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ordhc.tree.node import Node
     from ordhc_judge.judge import Judge
 
-__all__ = ["LABEL_PROMPT", "label"]
-
 #: The prompt about a cluster. Lines with dashes are members of the cluster; lines with stars are members of
 #: its siblings.
 LABEL_PROMPT = """\

@@ -5,8 +5,6 @@ from typing import Any
 
 from ordhc.errors import InputError
 
-__all__ = ["PARAMETERS", "judge_of", "make_judge"]
-
 #: The parameters of the oracle `judge`, for `ordhc learn --param` and `ordhc.oracles.named("judge", ...)`.
 PARAMETERS = {
     "url": None,

@@ -7,8 +7,6 @@ from typing import Any
 
 from ordhc.errors import InputError
 
-__all__ = ["DEFAULT_TEMPLATE", "Template", "one_line", "probabilities_in", "said_in"]
-
 #: The default prompt. `{1}`, `{2}` and `{3}` are the items, each on one line; `{criterion}` is the criterion.
 DEFAULT_TEMPLATE = """\
 Which of three items is the odd one out, by {criterion}?

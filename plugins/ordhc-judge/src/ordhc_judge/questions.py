@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ordhc.errors import InputError
 
-__all__ = ["FAILED", "Replies", "n_orders", "orders_of", "combined"]
-
 _ORDERS = {"cyclic": 3, "two": 2, "one": 1, 3: 3, 2: 2, 1: 1}
 #: The value for a missing reply.
 FAILED = -2

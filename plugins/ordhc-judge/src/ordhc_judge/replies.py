@@ -9,8 +9,6 @@ from typing import Any
 
 from ordhc_judge.prompt import probabilities_in, said_in
 
-__all__ = ["Reply", "brief", "message_of", "read_chat", "read_text", "retry_after", "usage_of"]
-
 _REFUSALS = re.compile(
     r"\b(sorry|can(?:no|')t|can’t|unable|won't|as an ai|not able|decline)\b", re.IGNORECASE
 )

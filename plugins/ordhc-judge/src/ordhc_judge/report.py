@@ -8,8 +8,6 @@ from typing import Any
 from ordhc.evaluate.intervals import wilson
 from ordhc_judge.spending import money
 
-__all__ = ["Report", "Share"]
-
 
 @dataclass(frozen=True)
 class Share:

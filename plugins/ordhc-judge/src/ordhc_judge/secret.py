@@ -6,8 +6,6 @@ from html.entities import html5
 
 from ordhc.errors import InputError
 
-__all__ = ["Secret", "scrubbed"]
-
 _SHOWN = "***"
 #: The names of each ASCII character's HTML entities.
 _ENTITIES: dict[str, list[str]] = {}

@@ -9,8 +9,6 @@ from typing import Any
 from ordhc.errors import InputError
 from ordhc_judge.errors import BudgetError
 
-__all__ = ["Budget", "Estimate", "Pace", "Prices", "Tokens", "money", "number", "whole"]
-
 #: The numbers of tokens of a prompt and of an answer.
 Tokens = tuple[int, int]
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Update", "make_hausdorff", "make_median_pairwise"]
-
 Floats = NDArray[np.float64]
 Leaves = NDArray[np.int64]
 #: A row update, with the arguments of `update` in `ordhc.specs.LinkageSpec.update_row`.

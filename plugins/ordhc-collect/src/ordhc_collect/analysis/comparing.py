@@ -19,8 +19,6 @@ from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate import mixture, structure
 from ordhc_collect.analysis.tree import unit_of
 
-__all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
-
 log = logging.getLogger("ordhc_collect")
 _FEWEST = 100
 #: A test is repeated when the number of answers has grown by this factor.

@@ -8,8 +8,6 @@ from ordhc import Dendrogram
 from ordhc_collect.study.items import Item
 from ordhc_collect.study.media import MEDIA
 
-__all__ = ["line_svg", "tree_svg", "trees_html"]
-
 _ROW, _WIDTH, _LABELS = 34, 640, 190
 #: Maximum size in bytes of a picture that is embedded in a drawing. With 40 pictures of this size, encoded as
 #: base64, a file has about 11 MB.

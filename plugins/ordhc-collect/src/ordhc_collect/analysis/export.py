@@ -17,8 +17,6 @@ from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import STANDARD
 from ordhc_collect.study.model import Study
 
-__all__ = ["FORMATS", "as_csv", "people_rows", "rows_of"]
-
 FORMATS = ("salmon", "trials", "triplets")
 Row = list[Any]
 

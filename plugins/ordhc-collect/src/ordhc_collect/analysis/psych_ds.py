@@ -17,8 +17,6 @@ from ordhc_collect.analysis.export import Row, as_csv, people_rows, rows_of
 from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.model import Study
 
-__all__ = ["COLUMNS", "check_folder", "write_psych_ds"]
-
 _SHOWN = "Item that was shown at this position, counted from the left or the top"
 #: The meaning of each column of trials.csv and people.csv, with the unit if there is one.
 COLUMNS: dict[str, tuple[str, str]] = {

@@ -14,8 +14,6 @@ from ordhc.results import Posterior
 from ordhc_collect.analysis.tree import agreeing, model_of, tree_of
 from ordhc_collect.study.model import Study
 
-__all__ = ["Confusing", "Summary", "people_of", "summarise"]
-
 #: Minimum number of answers about an item before it is listed as confusing.
 _FEW = 5
 

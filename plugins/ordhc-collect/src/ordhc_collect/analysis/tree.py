@@ -13,8 +13,6 @@ from ordhc.clustering.posterior import Posterior
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.intervals import FEWEST_UNITS
 
-__all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of"]
-
 RESAMPLES = 60
 #: Faster settings of the posterior, for trees whose support is not shown.
 _QUICK = {"chains": 2, "sweeps": 30}

@@ -10,8 +10,6 @@ from typing import Any
 from ordhc import Session
 from ordhc_collect.study.model import Study
 
-__all__ = ["Asker", "key_of"]
-
 log = logging.getLogger("ordhc_collect")
 #: The number of seconds for which a question is reserved for a person, unless the person leaves earlier.
 LEASE = 7 * 86_400.0

@@ -2,24 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = [
-    "AFTER",
-    "BEFORE",
-    "BREAK",
-    "CHECK",
-    "DEBRIEFING",
-    "END",
-    "INSTRUCTIONS",
-    "PRACTICE",
-    "SCREENING",
-    "TRIALS",
-    "Answer",
-    "Measured",
-    "Person",
-    "RefusedError",
-    "Trial",
-]
-
 SCREENING, BEFORE, INSTRUCTIONS, CHECK = "screening", "before", "instructions", "check"
 PRACTICE, TRIALS, BREAK = "practice", "trials", "break"
 AFTER, DEBRIEFING, END = "after", "debriefing", "end"

@@ -33,8 +33,6 @@ from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import PRACTISED, Field
 from ordhc_collect.study.model import Study
 
-__all__ = ["CLOSED", "PAUSED", "RUNNING", "Clock", "StudyState"]
-
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
 #: Maximum response time in seconds; longer times are stored as this value.
 _LONGEST = 86_400.0

@@ -12,8 +12,6 @@ from typing import Any
 from ordhc_collect.people.state import Answer, Measured, Person, Trial
 from ordhc_collect.study.forms import PRACTISED
 
-__all__ = ["Tables", "copy_session", "reading"]
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS collect_study (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS collect_versions (at REAL NOT NULL, text TEXT NOT NULL, pages TEXT NOT NULL);

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 from ordhc_collect.people.state import RefusedError
 from ordhc_collect.people.study_state import StudyState
 
-__all__ = ["Writer"]
-
 T = TypeVar("T")
 #: Maximum number of requests in a transaction.
 _MOST = 256

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from ordhc_collect.simulate.client import Browser, Response, fields_of
 from ordhc_collect.study.model import Study
 
-__all__ = ["Answerer", "Run", "take_part"]
-
 #: A function that takes the numbers of the shown items and returns the number of the choice, from 1.
 Answerer = Callable[[list[int]], int]
 _SHOWN = re.compile(r"data-item=\"(\d+)\"")

@@ -5,8 +5,6 @@ import re
 from html import unescape
 from urllib.parse import urlencode, urljoin, urlsplit
 
-__all__ = ["Response", "Browser", "fields_of"]
-
 
 class Response:
     """The response to a request: status, headers, text, and duration in seconds."""

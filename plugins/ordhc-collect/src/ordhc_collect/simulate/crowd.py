@@ -9,9 +9,6 @@ from ordhc.errors import InputError
 from ordhc_collect.people.asking import key_of
 from ordhc_collect.study.model import Gold
 
-__all__ = ["SimulatedPerson", "Kind", "crowd_of", "drawn_tree"]
-
-
 #: For each choice, the two shown items that are closer than others if the choice is right.
 _PAIRS = {"odd": [(1, 2), (0, 2), (0, 1)], "triplet": [(0, 1), (0, 2)], "pairs": [(0, 1), (2, 3)]}
 

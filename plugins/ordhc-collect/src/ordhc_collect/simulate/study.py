@@ -24,8 +24,6 @@ from ordhc_collect.simulate.crowd import Kind, SimulatedPerson, crowd_of, drawn_
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.server import Served, serve
 
-__all__ = ["Point", "curve", "simulated"]
-
 #: The report shows the number of answers after which the tree has this averaged adjusted Rand index (AARI).
 GOAL = 0.9
 #: The estimated seconds that a person spends on pages without questions.

@@ -12,8 +12,6 @@ from ordhc_collect.study.copies import flaw_of, has_location, phone_bytes
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.sections import Problems
 
-__all__ = ["MediaSize", "check_media", "report"]
-
 _QUESTIONS = {
     "odd": "which of three is the odd one out",
     "triplet": "is A more like B or C",

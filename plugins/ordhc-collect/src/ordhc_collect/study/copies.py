@@ -13,8 +13,6 @@ from PIL import Image, ImageOps, UnidentifiedImageError, features
 
 from ordhc_collect.study.media import has_copies
 
-__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_location", "phone_bytes", "sizes_of", "widths_of"]
-
 #: The widths of copies in pixels. A browser loads the copy that fits its screen.
 WIDTHS = (320, 640, 1280, 2560)
 #: The number of the EXIF directory with the place where a photo was taken.

@@ -6,17 +6,6 @@ from dataclasses import dataclass, field
 
 from ordhc_collect.study.sections import Problems, Section, is_whole
 
-__all__ = [
-    "AUTOMATIC",
-    "PRACTISED",
-    "STANDARD",
-    "Field",
-    "columns_of",
-    "distinct",
-    "in_languages",
-    "questions_of",
-]
-
 KINDS = ("radio", "number", "text", "scale", "comment")
 #: Maximum number of characters of an answer, by kind of question.
 _LONGEST = {"text": 300, "comment": 5_000}

@@ -11,8 +11,6 @@ from ordhc_collect.study.markup import Picture, from_markdown, plain
 from ordhc_collect.study.media import MEDIA, Pictures, has_copies, is_shown
 from ordhc_collect.study.sections import Problems, Section, confined, suggestion, text_of
 
-__all__ = ["Item", "items_of", "rows_of_table"]
-
 _TEXTS = {".txt": "text", ".md": "markdown"}
 _COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
 #: Maximum number of characters of an item's text.

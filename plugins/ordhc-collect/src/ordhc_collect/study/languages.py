@@ -10,8 +10,6 @@ from babel.messages.pofile import PoFileError, read_po
 
 from ordhc.errors import InputError
 
-__all__ = ["catalogue", "known_languages", "preferred"]
-
 _OWN = Path(__file__).parent.parent / "locale"
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 import nh3
 from markdown_it import MarkdownIt
 
-__all__ = ["Picture", "cleaned", "from_markdown", "is_elsewhere", "plain"]
-
 #: A function that maps a picture's source in a text to the picture's URL; None omits the picture.
 Picture = Callable[[str], str | None]
 

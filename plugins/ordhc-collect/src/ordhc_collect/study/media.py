@@ -7,8 +7,6 @@ from urllib.parse import unquote
 from ordhc_collect.study.markup import Picture, is_elsewhere
 from ordhc_collect.study.sections import Problems, confined
 
-__all__ = ["MEDIA", "Pictures", "has_copies", "is_shown"]
-
 #: The MIME type of each file ending, for each kind of file.
 MEDIA = {
     "picture": {

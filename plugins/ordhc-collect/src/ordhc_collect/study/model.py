@@ -16,8 +16,6 @@ from ordhc.learners import arguments
 from ordhc_collect.study.forms import Field, columns_of
 from ordhc_collect.study.items import Item
 
-__all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
-
 #: The ways in which a person's participation ends; each can have a completion code and a return URL. "full":
 #: the study has its largest number of people. "over": the study was closed. "too_late": the person was away,
 #: and another person took part instead.

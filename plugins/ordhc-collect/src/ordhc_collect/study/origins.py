@@ -4,8 +4,6 @@ from urllib.parse import urlsplit
 
 from ordhc_collect.study.sections import Section
 
-__all__ = ["origins_of"]
-
 
 def origins_of(top: Section) -> tuple[str, ...] | None:
     """Return the addresses of sites whose pages may use the API; None if the study has no section [api].

@@ -13,8 +13,6 @@ from ordhc_collect.study.items import Item, rows_of_table
 from ordhc_collect.study.model import Gold
 from ordhc_collect.study.sections import Problems, Section, suggestion
 
-__all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of", "practice_of"]
-
 SAMPLERS = ("learner", "random", "heldout", "repeat", "list")
 COLUMNS = {
     "odd": ("a", "b", "c"),

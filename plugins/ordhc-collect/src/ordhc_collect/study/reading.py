@@ -17,8 +17,6 @@ from ordhc_collect.study.origins import origins_of
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of, practice_of
 from ordhc_collect.study.sections import Problems, Section, text_of
 
-__all__ = ["QUESTIONS", "read_study", "study_or_problems"]
-
 QUESTIONS = ("odd", "triplet", "pairs")
 PAGES = ("consent", "instructions", "debriefing")
 _LONGEST_PAGE = 200_000

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Problems", "Section", "confined", "is_whole", "suggestion", "text_of"]
-
 _MISSING: Any = object()
 
 

@@ -23,8 +23,6 @@ from ordhc_collect.web.pages import Pages
 from ordhc_collect.web.participants import Participants
 from ordhc_collect.web.tokens import Signer
 
-__all__ = ["Api"]
-
 _REMEDIES = {
     "body": "send a JSON object, with Content-Type: application/json",
     "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",

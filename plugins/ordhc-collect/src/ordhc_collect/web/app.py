@@ -28,8 +28,6 @@ from ordhc_collect.web.pages import STATIC, Pages
 from ordhc_collect.web.participants import Participants
 from ordhc_collect.web.tokens import Signer
 
-__all__ = ["application"]
-
 log = logging.getLogger("ordhc_collect")
 #: The MIME type of each file ending; no ending belongs to two kinds of files.
 _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings.items()}

@@ -31,8 +31,6 @@ from ordhc_collect.web.pages import static_version
 from ordhc_collect.web.rendering import speaking
 from ordhc_collect.web.tokens import Signer
 
-__all__ = ["Dashboard"]
-
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
 _LANGUAGE = "ordhc_dashboard_language"

@@ -14,8 +14,6 @@ from ordhc_collect.people.tables import reading
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.live import Live, Snapshot
 
-__all__ = ["DOWNLOADS", "download"]
-
 DOWNLOADS = {
     "trials.csv": "every question and answer",
     "salmon.csv": "in Salmon's columns",

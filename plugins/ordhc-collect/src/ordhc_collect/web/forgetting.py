@@ -4,8 +4,6 @@ import time
 
 from ordhc_collect.people.study_state import StudyState
 
-__all__ = ["finish_forgetting", "forget"]
-
 #: Maximum number of seconds to wait until other programs have stopped reading the file.
 _PATIENCE = 5.0
 

@@ -3,8 +3,6 @@
 import ipaddress
 import time
 
-__all__ = ["Limit"]
-
 #: Maximum number of addresses that are remembered.
 _MOST = 20_000
 

@@ -16,8 +16,6 @@ from ordhc_collect.people.tables import copy_session
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 
-__all__ = ["Live", "Snapshot"]
-
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")

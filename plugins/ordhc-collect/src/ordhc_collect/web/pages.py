@@ -28,8 +28,6 @@ from ordhc_collect.study.model import Study
 from ordhc_collect.web.rendering import speaking
 from ordhc_collect.web.tokens import Signer
 
-__all__ = ["STATIC", "Pages", "static_version"]
-
 #: The placeholders in the template of a question's page; their values differ from question to question.
 _PARTS = ("token", "number", "done", "head", "choices", "held")
 STATIC = Path(__file__).parent.parent / "static"

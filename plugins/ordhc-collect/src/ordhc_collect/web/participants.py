@@ -18,8 +18,6 @@ from ordhc_collect.web.limits import Limit
 from ordhc_collect.web.pages import Pages
 from ordhc_collect.web.tokens import Signer
 
-__all__ = ["Participants"]
-
 log = logging.getLogger("ordhc_collect")
 _LONGEST_ID = 200
 #: The size of a window and its screen pixels per CSS pixel, as the script sends them: 390x844 @3.

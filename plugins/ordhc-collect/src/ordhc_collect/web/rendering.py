@@ -7,8 +7,6 @@ from typing import Any
 from babel import Locale
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["environment", "speaking"]
-
 
 def environment(extensions: Sequence[str] = ()) -> Environment:
     """Return a Jinja environment with the package's templates.

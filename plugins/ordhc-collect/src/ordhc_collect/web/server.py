@@ -24,8 +24,6 @@ from ordhc_collect.web.app import application
 from ordhc_collect.web.forgetting import finish_forgetting
 from ordhc_collect.web.tokens import Signer, key_beside
 
-__all__ = ["Served", "listening", "locked", "opened", "serve"]
-
 #: The number of seconds within which a request's head must arrive.
 _HEAD = 15.0
 #: The number of seconds within which a request's body must arrive. The limit of `Guard` is shorter, so that

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
-__all__ = ["Signer", "key_beside"]
-
 #: The number of seconds for which the token of a form is valid.
 _FORM_AGE = 7 * 86_400
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 import ordhc
 from ordhc_judge.prompt import one_line
 
-__all__ = ["Model"]
-
 _ITEM = re.compile(r"^([123])\. (.*)$", re.MULTILINE)
 _ORDERED = re.compile(r"\b(?:answer|say|reply|output)\D{0,20}([0-9])", re.IGNORECASE)
 _MEMBER, _OTHER = re.compile(r"^- (.*)$", re.MULTILINE), re.compile(r"^\* (.*)$", re.MULTILINE)

@@ -13,8 +13,6 @@ import numpy as np
 
 from ordhc_judge.testing.model import Model
 
-__all__ = ["FAULTS", "Server", "serve"]
-
 #: The faults that can be switched on, each with its effect.
 FAULTS = {
     "timeout": "the server sends no answer",
