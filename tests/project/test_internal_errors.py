@@ -35,7 +35,7 @@ FAULTS = {
     "selecting": ("ordhc.evaluate.trials.fit", ["compare", "a b.csv", "--folds", "2"]),
     "scoring": ("ordhc._ordhc.revenue", ["score", "t.nwk", "a b.csv"]),
     "simulating": ("ordhc._ordhc.planted", ["simulate", "new.csv"]),
-    "converting": ("ordhc.io.write_trees", ["convert", "t.nwk", "t.json"]),
+    "converting": ("ordhc.io.trees.tree_bytes", ["convert", "t.nwk", "t.json"]),
     "listing": ("ordhc.plugins.registry.list_plugins", ["plugins", "--json"]),
     "learning": ("ordhc.asking.loop._steps", ["learn", "--oracle", "tree", "--source", "t.nwk"]),
 }

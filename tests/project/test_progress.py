@@ -124,7 +124,7 @@ def test_progress_never_falls_and_ends_at_one(name):
 
 @pytest.fixture(scope="module")
 def many():
-    return ordhc.datasets.planted(100_000, levels=3, leaves_per_cluster=100, seed=1)[0]
+    return ordhc.datasets.planted(400_000, levels=3, leaves_per_cluster=220, seed=1)[0]
 
 
 def test_progress_moves_while_subtrees_do(many):
@@ -134,14 +134,14 @@ def test_progress_moves_while_subtrees_do(many):
 
 def test_progress_moves_within_folds():
     """With two fits in all there is more to tell than when they end."""
-    t, _ = ordhc.datasets.planted(30_000, levels=3, leaves_per_cluster=25, seed=1)
+    t, _ = ordhc.datasets.planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.select(t, ["consistency"], folds=2, progress=p))
     for low, high in ((0.01, 0.49), (0.5, 0.98)):
         assert len({share for share in told if low < share < high}) >= 2
 
 
 def test_progress_moves_within_resamples():
-    t, _ = ordhc.datasets.planted(30_000, levels=3, leaves_per_cluster=25, seed=1)
+    t, _ = ordhc.datasets.planted(60_000, levels=3, leaves_per_cluster=50, seed=1)
     told = told_by(lambda p: ordhc.bootstrap(t, method="consistency", n_resamples=1, progress=p))
     for low, high in ((0.01, 0.48), (0.5, 0.97)):
         assert len({share for share in told if low < share < high}) >= 2
