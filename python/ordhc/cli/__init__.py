@@ -36,10 +36,7 @@ from ordhc.errors import InputError, InternalError, OrdhcWarning, PluginError
 from ordhc.io.paths import brief, is_remote, masked
 
 __all__ = ["main"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
 
 
 @click.group(

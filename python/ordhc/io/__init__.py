@@ -25,7 +25,4 @@ __all__ = [
     "write_tree",
     "write_trees",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy

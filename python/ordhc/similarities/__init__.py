@@ -4,7 +4,4 @@ from ordhc.similarities.lengths import leaf_lengths
 from ordhc.similarities.principal import pca
 
 __all__ = ["leaf_lengths", "pca"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy
