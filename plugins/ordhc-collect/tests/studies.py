@@ -1,5 +1,6 @@
 """Studies in folders, and servers of them, for tests."""
 
+import asyncio
 import contextlib
 import http.client
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from urllib.parse import urlencode, urljoin, urlsplit
 
+import uvicorn.server
 from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web import server as web_server
@@ -114,15 +116,29 @@ class Server:
         self.process.communicate()
 
 
+class _Hasty:
+    """`asyncio` for uvicorn, which checks every 0.1 s whether to end, and waits 0.1 s before it ends."""
+
+    def __getattr__(self, name):
+        return getattr(asyncio, name)
+
+    @staticmethod
+    def sleep(seconds):
+        return asyncio.sleep(seconds / 20)
+
+
+uvicorn.server.asyncio = _Hasty()
+
+
 class ServerHere:
     """A server in a thread of this process. It starts at once, but has no process to kill or to read."""
 
-    def __init__(self, path, *, data):
+    def __init__(self, path, *, data, port=0, **options):
         started = SimpleQueue()
 
         def serve():
             try:
-                web_server.serve(read_study(path), data, port=0, on_start=started.put)
+                web_server.serve(read_study(path), data, port=port, on_start=started.put, **options)
             except Exception as error:
                 started.put(error)
 

@@ -2,12 +2,16 @@
 
 import os
 import re
+import shutil
+import socket
 import sqlite3
 from pathlib import Path
 
 import pytest
 from ordhc_collect.demo import DEMO
-from studies import Server
+from ordhc_collect.simulate.client import fields_of
+from ordhc_collect.web import live
+from studies import Client, ServerHere
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -22,20 +26,23 @@ expect.set_options(timeout=30_000)
 def server(tmp_path_factory):
     """The demo with fewer questions, an address to go back to, and a short time to take answers back."""
     folder = tmp_path_factory.mktemp("demo")
-    import shutil
-
     shutil.copytree(DEMO.parent, folder / "demo", ignore=shutil.ignore_patterns("__pycache__"))
     path = folder / "demo" / "study.toml"
     with (folder / "demo" / "instructions.md").open("a") as file:
         file.write("\n![an example](animals/fox.svg)\n")
     text = path.read_text().replace("per_person = 20", "per_person = 5")
     text = text.replace('code = "ANIMALS-DONE"', 'code = "ANIMALS-DONE"\nurl = "{back}/health?cc={code}"')
-    with Server(path, data=folder / "x.ordhc") as first:
-        port = first.port
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     path.write_text(text.replace("{back}", f"http://127.0.0.1:{port}"))
-    with Server(path, data=folder / "study.ordhc", port=port) as running:
-        running.data = folder / "study.ordhc"
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        # The dashboard is updated every second.
+        patch.setattr(live, "_PAUSE", 0.1)
+        patch.setattr(live, "_SHARE", 0.5)
+        with ServerHere(path, data=folder / "study.ordhc", port=port) as running:
+            running.data = folder / "study.ordhc"
+            yield running
 
 
 @pytest.fixture
@@ -98,14 +105,20 @@ def click_any(page):
     page.locator("[name=choice]").nth(1).click()
 
 
-def to_the_trials(page, server, query=""):
-    page.goto(f"{server.address}/{query}")
-    page.get_by_role("button", name="I agree").click()
-    to_the_first_question(page)
+def to_the_trials(page, server):
+    """Show the first question to somebody new, who has sent the pages before it without a browser."""
+    client = Client(server)
+    check = client.begin()
+    client.submit("/next", {**fields_of(check.text), "choice-0": 1})
+    for name, value in client.cookies.items():
+        page.context.add_cookies([{"name": name, "value": value, "url": server.address}])
+    page.goto(f"{server.address}/study")
     at_question(page, 1)
 
 
-def to_the_first_question(page):
+def to_the_first_question(page, server):
+    page.goto(f"{server.address}/")
+    page.get_by_role("button", name="I agree").click()
     expect(page.get_by_role("heading", name="How it works")).to_be_visible()
     ready(page)
     page.get_by_role("button", name="Continue").click()
@@ -119,18 +132,20 @@ def to_the_first_question(page):
 
 def all_the_way(page, server, name, query, how=click_any, click=None):
     click = click or (lambda locator: locator.click())
+    # The mouse and the keys see the same pages.
+    check = (lambda _: None) if click is press else accessible
     page.goto(f"{server.address}/{query}")
-    accessible(page)
+    check(page)
     picture(page, f"{name}-consent")
     click(page.get_by_role("button", name="I agree"))
     expect(page.get_by_role("heading", name="How it works")).to_be_visible()
     ready(page)
-    accessible(page)
+    check(page)
     picture(page, f"{name}-instructions")
     click(page.get_by_role("button", name="Continue"))
     expect(page.get_by_role("heading", name="A short check")).to_be_visible()
     ready(page)
-    accessible(page)
+    check(page)
     if click is press:
         press(page.get_by_label("The one I like best"), "ArrowDown")
     else:
@@ -140,16 +155,16 @@ def all_the_way(page, server, name, query, how=click_any, click=None):
     for number in range(1, 6):
         at_question(page, number)
         if number <= 2:
-            accessible(page)
+            check(page)
             picture(page, f"{name}-question-{number}")
         how(page)
     expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
     ready(page)
-    accessible(page)
+    check(page)
     picture(page, f"{name}-debriefing")
     click(page.get_by_role("button", name="Finish"))
     expect(page.get_by_text("ANIMALS-DONE")).to_be_visible()
-    accessible(page)
+    check(page)
     picture(page, f"{name}-end")
     click(page.get_by_role("link", name="Return to 127.0.0.1"))
     page.wait_for_url("**/health?cc=ANIMALS-DONE")
@@ -237,8 +252,8 @@ def names(page):
 
 
 def test_reload_and_back_lose_nothing(page, server):
-    to_the_trials(page, server)
-    click_any(page)
+    to_the_first_question(page, server)
+    answer(page, 1, click_any)
     expect(counter(page)).to_have_text("2 of 5")
     shown = names(page)
     page.reload()
@@ -362,9 +377,7 @@ def test_nothing_counts_before_pictures_are_there(browser, server):
     context = browser.new_context()
     page = watched(context)
     page.route("**/media/**", lambda _: None)
-    page.goto(f"{server.address}/")
-    page.get_by_role("button", name="I agree").click()
-    to_the_first_question(page)
+    to_the_first_question(page, server)
     expect(counter(page)).to_have_text("1 of 5")
     for key in "123":
         page.keyboard.press(key)
@@ -483,15 +496,15 @@ def test_the_dashboard_shows_what_happens(browser, page, server):
     board.get_by_role("button", name="Pause").click()
     expect(board.get_by_text("Paused")).to_be_visible()
     second = browser.new_context().new_page()
-    second.goto(f"{server.address}/")
-    second.get_by_role("button", name="I agree").click()
-    to_the_first_question(second)
+    second.clock.install()
+    to_the_first_question(second, server)
     expect(second.get_by_role("heading", name="A short break")).to_be_visible()
     accessible(second)
     picture(second, "paused")
     board.get_by_role("button", name="Resume").click()
     expect(board.get_by_text("Running")).to_be_visible()
-    # The page looks by itself.
+    # The page looks by itself, after some seconds.
+    second.clock.fast_forward(10_000)
     expect(counter(second)).to_have_text("1 of 5", timeout=30_000)
     second.context.close()
     assert board.wrong == []
