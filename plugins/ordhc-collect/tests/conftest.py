@@ -1,5 +1,7 @@
 """Fixtures that several files of tests use."""
 
+import contextlib
+
 import pytest
 from studies import Server, ServerHere, make_study
 
@@ -20,6 +22,21 @@ def serve(tmp_path):
     yield start
     for server in running:
         server.kill()
+
+
+@pytest.fixture(scope="module")
+def serve_once(tmp_path_factory):
+    """Serve a study as `serve` does, for several tests of a module."""
+    with contextlib.ExitStack() as running:
+
+        def start(**options):
+            folder = tmp_path_factory.mktemp("study")
+            data = folder / "study.ordhc"
+            server = running.enter_context(ServerHere(make_study(folder, **options), data=data))
+            server.data = data
+            return server
+
+        yield start
 
 
 @pytest.fixture(scope="module")

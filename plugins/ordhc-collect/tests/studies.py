@@ -151,6 +151,10 @@ class ServerHere:
         self.dashboard = f"{self.address}/dashboard?token={self.token}"
         self.port = urlsplit(self.address).port
 
+    def later(self, seconds):
+        """Let time pass for the study."""
+        self._served.state.clock._start += seconds
+
     def stop(self):
         """End it as Ctrl-C does."""
         self._served.stop()

@@ -1,6 +1,7 @@
 """The JSON API by which other experiments get questions and give answers."""
 
 import functools
+import itertools
 import json
 import re
 import sqlite3
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ordhc_collect.study.reading import study_or_problems
-from studies import Client, Server, answers, make_study
+from studies import Client, ServerHere, answers, make_study
 
 import ordhc
 from support.browsers import launched
@@ -149,6 +150,15 @@ def test_without_the_section_there_is_no_api(serve):
     assert Client(server).get("/media/0/picture").headers["cross-origin-resource-policy"] == "same-origin"
 
 
+#: The numbers of people who share a server.
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def open_server(serve_once):
+    return serve_once(more=OPEN)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "error"),
     [
@@ -169,8 +179,8 @@ def test_without_the_section_there_is_no_api(serve):
         ("/api/people", {"id": "x", "language": "xx"}, 400, "language"),
     ],
 )
-def test_what_is_refused_has_a_remedy(serve, path, body, status, error):
-    program = Program(serve(more=OPEN), id="p1")
+def test_what_is_refused_has_a_remedy(open_server, path, body, status, error):
+    program = Program(open_server, id=f"p{next(NUMBERS)}")
     before = program.state["question"]
     found, told = program.call(path, body)
     assert (found, told["error"]) == (status, error)
@@ -293,7 +303,7 @@ def test_addresses_have_the_prefix_of_the_study(tmp_path, has_prefix):
     (items / "drawn.svg").write_text(picture)
     (tmp_path / "other.svg").write_text(picture)
     (items / "told.md").write_text("Say `src=media/` ![a > b](../other.svg)")
-    with Server(path, "--path-prefix", "/lab/alike", data=tmp_path / "x.ordhc") as server:
+    with ServerHere(path, data=tmp_path / "x.ordhc", prefix="/lab/alike") as server:
         at = "/lab/alike" if has_prefix else ""
 
         class Inside(Program):

@@ -14,6 +14,12 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="wi
 <script>window.hacked = 1</script><rect width="9" height="9"/></svg>"""
 
 
+@pytest.fixture(scope="module")
+def untouched(serve_once):
+    """The server of a study in which no question was answered, nor will be."""
+    return serve_once()
+
+
 # --- forms -----------------------------------------------------------------------------------
 
 
@@ -27,8 +33,8 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="wi
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_a_form_of_another_site_is_refused(serve, headers):
-    server = serve()
+def test_a_form_of_another_site_is_refused(untouched, headers):
+    server = untouched
     client = Client(server)
     page = client.begin()
     found = client.post("/answer", {**fields_of(page.text), "choice": 1}, headers=headers, origin=False)
@@ -78,8 +84,8 @@ def test_a_question_of_somebody_else(serve):
 
 
 @pytest.mark.parametrize("choice", ["4", "-1", "0", "", "1.0", "one", "99999999999999999999"])
-def test_answers_that_are_none(serve, choice):
-    server = serve()
+def test_answers_that_are_none(untouched, choice):
+    server = untouched
     client = Client(server)
     page = client.begin()
     assert client.post("/answer", {**fields_of(page.text), "choice": choice}).status == 400
@@ -206,8 +212,8 @@ def test_formulas_in_exports(hostile):
         "/dashboard/download/..%2f..%2fstudy.toml",
     ],
 )
-def test_files_of_the_study_only(serve, path):
-    server = serve()
+def test_files_of_the_study_only(untouched, path):
+    server = untouched
     for client in (Client(server), admin(server)):
         found = client.get(path)
         assert found.status in (403, 404)

@@ -6,10 +6,11 @@ import sqlite3
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, admin, answers, number_of, title_of
+from studies import Client, ServerHere, admin, answers, make_study, number_of, title_of
 
 import ordhc
-from support.processes import command_here, command_line
+from ordhc.errors import InputError
+from support.processes import command_here
 
 
 def collect(*arguments):
@@ -270,11 +271,8 @@ def test_the_dashboard_counts(serve):
 
 
 def test_another_study_does_not_use_the_file(serve, tmp_path):
-    from studies import make_study
-
     server = serve(per_person=6)
     server.stop()
     other = make_study(tmp_path / "other", 5)
-    found = command_line("collect", other, "--data", server.data)
-    assert found.returncode == 2
-    assert "which the study does not have" in found.stderr
+    with pytest.raises(InputError, match="which the study does not have"):
+        ServerHere(other, data=server.data)

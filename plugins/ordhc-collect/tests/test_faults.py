@@ -15,7 +15,7 @@ import time
 import pytest
 from ordhc_collect.people.study_state import Clock
 from ordhc_collect.simulate.client import Browser, fields_of
-from studies import Client, Server, make_study, number_of, title_of
+from studies import Client, Server, ServerHere, make_study, number_of, title_of
 
 import ordhc
 from support.folders import in_memory
@@ -200,23 +200,24 @@ def test_a_file_from_the_future(tmp_path):
     """The clock was wrong when people came: once it is right, they neither stay for ever nor are lost."""
     path = make_study(tmp_path, per_person=4, more="[people]\ntotal = 1\nleave_after = 5")
     data = tmp_path / "study.ordhc"
-    with Server(path, data=data) as server:
+    with ServerHere(path, data=data) as server:
         client = Client(server)
         client.answer(client.begin("?puid=ann"), 1)
-        server.kill()
+        server.stop()
     with sqlite3.connect(data) as db:
         db.execute("UPDATE collect_people SET seen = seen + 1e7, joined = joined + 1e7")
         db.execute("UPDATE collect_trials SET asked = asked + 1e7, answered = answered + 1e7")
-    with Server(path, data=data) as server:
+    with ServerHere(path, data=data) as server:
         client.port = server.port
         page = client.get("/study")
         assert number_of(page) == 2
         assert number_of(client.answer(page, 2)) == 3
         other = Client(server)
+        server.later(6)
         deadline = time.monotonic() + 20
         while title_of(other.join("?puid=bob")) == "All places are taken":
             assert time.monotonic() < deadline
-            time.sleep(0.5)
+            time.sleep(0.1)
     with sqlite3.connect(data) as db:
         seconds = db.execute("SELECT server_seconds FROM collect_trials WHERE choice NOT NULL").fetchall()
     assert all(0 <= took < 1000 for (took,) in seconds)

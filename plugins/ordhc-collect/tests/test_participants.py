@@ -5,7 +5,7 @@ import time
 
 import pytest
 from ordhc_collect.simulate.client import fields_of
-from studies import Client, Server, admin, number_of, shown_on, title_of
+from studies import Client, ServerHere, admin, number_of, shown_on, title_of
 
 import ordhc
 
@@ -30,8 +30,8 @@ def trials(server):
         return rows.fetchall()
 
 
-def test_all_the_way(serve):
-    server = serve(apart=True, more=CHECK, per_person=4)
+def test_all_the_way(serve, caplog, capsys):
+    server = serve(more=CHECK, per_person=4)
     client = Client(server)
     page = client.join("?PROLIFIC_PID=abc123")
     assert title_of(page) == "How it works"
@@ -49,7 +49,8 @@ def test_all_the_way(serve):
     # Whoever comes back is where they were, with their cookie or without.
     assert "DONE1" in client.get("/").text
     assert "DONE1" in Client(server).join("?PROLIFIC_PID=abc123").text
-    assert server.stop() == ""
+    server.stop()
+    assert caplog.text + "".join(capsys.readouterr()) == ""
     with ordhc.Session(server.data) as session:
         assert session.status.n_answered == 4
         table = session.table()
@@ -134,12 +135,12 @@ def test_reload_and_second_tab_double_nothing(serve):
 
 def test_an_answer_that_comes_too_soon_does_not_count(serve):
     """The second click of two: the next question is not yet seen. It is shown again, kindly."""
-    server = serve(per_person=3, minimum=0.5)
+    server = serve(per_person=3, minimum=5)
     client = Client(server)
     first = client.begin()
     early = client.answer(first, 1)
     assert (early.status, number_of(early), shown_on(early)) == (200, 1, shown_on(first))
-    time.sleep(0.6)
+    server.later(6)
     second = client.answer(early, 2)
     assert number_of(second) == 2
     assert number_of(client.answer(second, 1)) == 2
@@ -225,10 +226,11 @@ def test_places(serve):
     assert "Finish" in page.text
     clients[0].submit("/next", fields_of(page.text))
     # The second one leaves, so the third one gets the place.
+    server.later(6)
     deadline = time.monotonic() + 15
     while title_of(page := clients[2].join()) == "All places are taken":
         assert time.monotonic() < deadline
-        time.sleep(0.5)
+        time.sleep(0.1)
     assert title_of(page) == "How it works"
     assert title_of(clients[1].get("/study")) == "Your place was given to someone else"
 
@@ -322,7 +324,7 @@ def test_restart_goes_on(serve, tmp_path):
     client = Client(server)
     page = client.answer(client.begin(), 2)
     server.kill()
-    with Server(server.study, data=server.data) as again:
+    with ServerHere(server.study, data=server.data) as again:
         client.port = again.port
         after = client.get("/study")
         assert number_of(after) == 2

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sqlite3
+import time
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,12 @@ def test_questionnaires_are_kept(serve):
     assert b"33.5" not in server.data.read_bytes()
 
 
+@pytest.fixture(scope="module")
+def asking(serve_once):
+    """A study with questionnaires."""
+    return serve_once(more=QUESTIONS)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -105,8 +112,8 @@ def test_questionnaires_are_kept(serve):
         {"choice_0": 0, "choice_1": 20, "choice_2": "x" * 301},
     ],
 )
-def test_answers_that_are_missing_or_wrong(serve, wrong):
-    client = Client(serve(more=QUESTIONS))
+def test_answers_that_are_missing_or_wrong(asking, wrong):
+    client = Client(asking)
     page = client.join()
     assert title_of(send(client, page, **wrong)) == "An answer is missing"
     page = client.get("/study")
@@ -201,7 +208,7 @@ def test_practice_without_feedback_and_after_a_restart(serve, tmp_path):
     page = client.submit("/next", {**fields_of(page.text), "choice": 1})
     assert sorted(shown_on(page)) == [3, 4, 5]
     server.kill()
-    with Server(server.study, data=server.data) as again:
+    with ServerHere(server.study, data=server.data) as again:
         client.port = again.port
         page = client.get("/study")
         assert sorted(shown_on(page)) == [3, 4, 5]
@@ -284,12 +291,10 @@ def test_places_of_excluded_people_are_filled_again(serve, is_replaced):
     if not is_replaced:
         assert begun() == "All places are taken"
         return
-    import time
-
     deadline = time.monotonic() + 15
     while (title := begun()) == "All places are taken":
         assert time.monotonic() < deadline
-        time.sleep(0.3)
+        time.sleep(0.1)
     assert title == "How it works"
 
 
@@ -395,9 +400,14 @@ def test_a_study_in_a_folder_of_a_site(tmp_path, has_prefix):
     """A proxy that keeps the prefix, and a proxy that takes it off."""
     from studies import make_study
 
-    with Server(
-        make_study(tmp_path, per_person=1), "--path-prefix", "lab/alike/", data=tmp_path / "x.ordhc"
-    ) as server:
+    path, data = make_study(tmp_path, per_person=1), tmp_path / "x.ordhc"
+    # The command, whose option may have other slashes, and a server that is started faster.
+    running = (
+        Server(path, "--path-prefix", "lab/alike/", data=data)
+        if has_prefix
+        else ServerHere(path, data=data, prefix="/lab/alike")
+    )
+    with running as server:
         assert server.address.endswith("/lab/alike")
         at = "/lab/alike" if has_prefix else ""
         client = Client(server)
@@ -420,7 +430,7 @@ def test_a_study_in_a_folder_of_a_site(tmp_path, has_prefix):
         page = boss.submit(f"{at}/dashboard/ids", {"token": token})
         assert '"../static/' in page.text
         first = server.token
-    with Server(tmp_path / "study.toml", data=tmp_path / "x.ordhc") as server:
+    with ServerHere(path, data=data) as server:
         # The key of the dashboard lasts.
         assert server.token == first
 
