@@ -16,10 +16,13 @@ from conftest import ITEMS, TREE
 from ordhc.errors import InputError
 from ordhc.testing import check_oracle
 
+#: A third of the questions: each takes three requests.
+SOME = all_questions()[::3]
+
 
 def test_answers_are_those_of_the_tree(served, truth):
     server = served()
-    questions = np.random.default_rng(0).permuted(all_questions(), axis=1)
+    questions = np.random.default_rng(0).permuted(SOME, axis=1)
     with judged(server) as judge:
         assert (judge(questions) == truth(questions)).all()
         # A question in another order is the same question.
@@ -34,7 +37,7 @@ def test_answers_are_those_of_the_tree(served, truth):
 def test_each_item_stands_once_at_each_place(served):
     server = served()
     with judged(server) as judge:
-        judge(all_questions())
+        judge(SOME)
     by_three = {}
     for texts in server.prompts:
         by_three.setdefault(frozenset(texts), []).append(texts)
@@ -86,7 +89,7 @@ def test_a_template_of_ones_own(served):
 
 def test_place_bias_is_cancelled(served, truth):
     server = served(bias=0.4)
-    questions = all_questions()
+    questions = SOME
     with judged(server) as judge:
         answers, report = judge(questions), judge.report()
         audit = judge.audit(TREE)
@@ -94,7 +97,7 @@ def test_place_bias_is_cancelled(served, truth):
     # What is answered is right, however often the first place is named for nothing.
     assert (answers[decided] == truth(questions)[decided])[truth(questions)[decided] >= 0].all()
     assert 0.2 < decided.mean() < 0.8
-    assert report.disagreed > 50
+    assert report.disagreed > 20
     low, high = report.consistency.interval
     assert low < report.consistency.value < high < 0.8
     assert report.places[0] > 1.5 * max(report.places[1:3])
@@ -121,7 +124,7 @@ def test_only_one_place_is_named(served):
 def test_questions_that_lack_a_reply_do_not_count_as_inconsistent(served):
     server = served(faults={"500": 0.2})
     with judged(server, agree="majority", retries=0) as judge:
-        answers = judge(all_questions())
+        answers = judge(SOME)
         report = judge.report()
     assert report.failed > 0
     assert report.answered == (answers >= 0).sum()
@@ -132,7 +135,7 @@ def test_questions_that_lack_a_reply_do_not_count_as_inconsistent(served):
 def test_weights_are_probabilities(served):
     server = served(accuracy=0.7)
     with judged(server) as judge:
-        triplets = judge.answer(all_questions())
+        triplets = judge.answer(SOME)
     assert set(np.round(triplets.weights, 6)) == {0.97, 0.55}
     assert len(triplets) == 2 * judge.report().answered
     assert triplets.names == tuple(ITEMS)
@@ -146,7 +149,7 @@ def test_weights_are_probabilities(served):
 
 def test_answers_make_a_tree(served, truth):
     server = served()
-    with judged(server) as judge:
+    with judged(server, orders="one") as judge:
         triplets = judge.answer(all_questions())
     tree = ordhc.cluster(triplets)
     known = truth(all_questions()) >= 0
@@ -228,7 +231,7 @@ def test_within_a_running_loop(served, truth):
 
 def test_workers_side_by_side(served, truth):
     server = served()
-    questions = all_questions()
+    questions = SOME
     with judged(server) as judge:
         oracle = ordhc.oracles.workers([judge, judge, judge])
         assert (oracle(questions) == truth(questions)).all()
