@@ -146,7 +146,7 @@ def test_two_judges_in_a_process_share_it(served, tmp_path, truth):
 
 def test_many_make_the_file_at_once(tmp_path):
     with ThreadPoolExecutor(8) as executor:
-        for at in range(40):
+        for at in range(20):
             path, ready = tmp_path / f"{at}.sqlite", Barrier(8)
 
             def made(path=path, ready=ready):

@@ -58,12 +58,12 @@ def test_learning(run, served):
 
 
 def test_wrong_answers_are_reckoned_with(run, served):
-    """The command of the guide, for a third of its items and a model that is wrong in one of ten answers."""
-    items, truth = ordhc_judge.example_items()[::3], ordhc.as_dendrogram(taxonomy()).keep(range(0, 150, 3))
+    """The command of the guide, for a fifth of its items and a model that is wrong in one of ten answers."""
+    items, truth = ordhc_judge.example_items()[::5], ordhc.as_dendrogram(taxonomy()).keep(range(0, 150, 5))
     server = served(truth, items, accuracy=0.9)
     learn = ["learn", "intents.ordhc", "--items", items_csv([f'"{item}"' for item in items])]
     code, _, _ = run(
-        *learn, "--oracle", "judge", *params(server, rpm="none"), "--budget", 800, "-o", "tree.json"
+        *learn, "--oracle", "judge", *params(server, rpm="none"), "--budget", 400, "-o", "tree.json"
     )
     assert code == 0
     assert ordhc.metrics.triplet_distance(ordhc.read_tree("tree.json"), truth) <= 0.02

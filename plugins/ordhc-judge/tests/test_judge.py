@@ -203,7 +203,7 @@ def test_items_that_are_the_same(served):
 def test_conformance(served):
     server = served()
     spec = next(iter(ordhc_judge.ordhc_oracles()))
-    check_oracle(spec, ITEMS, url=server.url, model="model", rpm=None, cache=None)
+    check_oracle(spec, ITEMS[:9], url=server.url, model="model", rpm=None, cache=None)
 
 
 def test_by_name_in_python(served, tmp_path):
