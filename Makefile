@@ -43,7 +43,7 @@ demo: $(STAMPS)/package ## Set everything up (three to five minutes, once) and c
 	$(BIN)/ordhc demo --output-dir demo
 
 # The compiler's front end uses one core, so the unit tests are compiled while the Python tests run.
-test: ## Set everything up and run the tests (twelve minutes; ten after `make demo`); ROOM=io: one room's
+test: ## Set everything up and run the tests (ten to twenty minutes; four less after `make demo`); ROOM=io: one room's
 ifeq ($(strip $(ROOM)),)
 	$(MAKE) --jobs=2 unit-test python-test engine-test
 else
