@@ -210,7 +210,7 @@ LIMITED = """
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
 @pytest.mark.parametrize("calls", MEMORY.values(), ids=MEMORY)
 def test_memory_that_cannot_be_had_is_an_error_with_the_bytes(calls, monkeypatch):
-    # What a call frees goes back to the system, so that the next call must ask for its own.
+    # The system gets back all memory that a call frees. So the next call cannot use it without asking.
     monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", "131072")
     done = run(LIMITED, *calls)
     assert done.returncode == 0, (done.stdout, done.returncode, done.stderr[-2000:])

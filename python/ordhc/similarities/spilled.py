@@ -59,8 +59,8 @@ class PairSums:
     """Sums for pairs of leaves: comparisons are added, and the sums are returned in the order of pairs.
 
     If the sums need more than `memory` bytes, sorted runs of pairs and sums are written to files of `spill`.
-    With `both`, each pair is stored as (i, j) and as (j, i). `whole` is True if weights are whole numbers, so
-    that their partial sums are exact.
+    If `both` is True, the result has each pair twice: as (i, j) and as (j, i). `whole` is True if all weights
+    are whole numbers. Then partial sums have no rounding errors.
     """
 
     def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:

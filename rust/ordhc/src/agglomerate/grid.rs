@@ -140,7 +140,7 @@ impl<'a> Grid<'a> {
         widest!(simd => self.search::<_, V>(simd, at))
     }
 
-    /// [`Grid::nearest`] within `wide!`.
+    /// [`Grid::nearest`] within `widest!`.
     #[inline(always)]
     pub(super) fn search<S: Simd, V: Stored>(&mut self, simd: S, at: usize) -> Nearest {
         let (tolerance, n) = (self.tolerance, padded(self.n_used));
