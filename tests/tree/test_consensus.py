@@ -292,3 +292,23 @@ def test_a_triplet_that_one_tree_resolves_is_one_difference():
             metrics.tree_distances(["(a,b);"], metric, **options)
     with pytest.raises(InputError, match="no trees"):
         metrics.tree_distances([])
+
+
+@pytest.mark.parametrize("function", [metrics.tree_distances, ordhc.consensus])
+@pytest.mark.parametrize(
+    ("trees", "what"),
+    [
+        (np.zeros((1000, 3)), r"array of shape \(1000, 3\)"),
+        (ordhc.as_dendrogram("((a:1,b:1):1,c:2);").to_linkage_matrix(), r"array of shape \(2, 4\)"),
+        ("((a,b),c);", "str"),
+        (ordhc.as_dendrogram("((a,b),c);"), "Dendrogram"),
+    ],
+)
+def test_one_tree_is_not_a_list_of_trees(function, trees, what):
+    with pytest.raises(InputError, match=f"trees is one {what}; pass a list of trees"):
+        function(trees)
+
+
+def test_an_array_can_have_a_matrix_for_each_tree():
+    Z = ordhc.as_dendrogram("((a:1,b:1):1,c:2);").to_linkage_matrix()
+    assert metrics.tree_distances(np.stack([Z, Z])).tolist() == [[0, 0], [0, 0]]

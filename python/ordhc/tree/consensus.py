@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks
 from ordhc.errors import InputError, warn
 from ordhc.tree.annotations import shown
-from ordhc.tree.convert import as_dendrogram
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.matching import aligned
+from ordhc.tree.matching import aligned, listed_trees
 from ordhc.tree.shape import Shape
 from ordhc.tree.supertrees import supertree
 
@@ -95,13 +94,9 @@ def consensus(
     >>> ordhc.consensus(["((a,b),c);", "((b,c),d);"]).to_newick(branch_lengths=False)  # doctest: +SKIP
     '(d,(c,(a,b)100)100)100;'
     """
-    if isinstance(trees, str | Dendrogram):
-        raise InputError(
-            f"trees is one {type(trees).__name__}; pass a list of trees, for example of ordhc.read_trees"
-        )
     threshold = _checks.number("threshold", threshold, at_least=0.5, at_most=1)
     extended = _checks.flag("extended", extended)
-    found = [as_dendrogram(tree) for tree in _checks.listed("trees", trees)]
+    found = listed_trees(trees)
     weight = _weights(weights, len(found))
     if (united := _united(found)) is not None:
         return _supertree(found, *united, weight, threshold, extended=extended)

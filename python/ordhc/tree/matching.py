@@ -194,15 +194,26 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
     return tree.relabel([place[name] for name in tree.names])
 
 
+def listed_trees(trees: Iterable[Any]) -> list[Dendrogram]:
+    """Return a list of trees as dendrograms; refuse a single tree.
+
+    A matrix of numbers is refused, too: it can be one tree, or a list of flat clusterings.
+    """
+    is_matrix = isinstance(trees, np.ndarray) and trees.dtype != object and trees.ndim < 3
+    if is_matrix or isinstance(trees, str | Dendrogram):
+        what = f"array of shape {trees.shape}" if isinstance(trees, np.ndarray) else type(trees).__name__
+        raise InputError(f"trees is one {what}; pass a list of trees, for example of ordhc.read_trees")
+    return [as_dendrogram(tree) for tree in _checks.listed("trees", trees)]
+
+
 def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     """Return the trees with leaves numbered as in the first tree.
 
     Leaves are matched by name, or by number if no tree has names.
     """
-    given = _checks.listed("trees", trees)
-    if not given:
+    found = listed_trees(trees)
+    if not found:
         raise InputError("there are no trees")
-    found = [as_dendrogram(tree) for tree in given]
     first = found[0]
     # A tree of shape alone has no heights, so its `kind` cannot contradict another tree's.
     kinds = [(at, tree.kind) for at, tree in enumerate(found) if tree.scale != "shape"]
