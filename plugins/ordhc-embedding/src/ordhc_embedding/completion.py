@@ -55,6 +55,7 @@ def expected_similarities(
     >>> expected_similarities(found).shape
     (3,)
     """
+    assert not isinstance(progress, bool)
     return expected_adds3(embedding.points, MODELS[embedding.model].loss, embedding.parameter, progress)
 
 
@@ -99,6 +100,7 @@ def choose_n_components(
     >>> choose_n_components(triplets) in range(1, 7)
     True
     """
+    assert not isinstance(progress, bool)
     if triplets.weights is not None:
         triplets = triplets[triplets.weights > 0]
     question_of = questions_of(triplets)[0]

@@ -188,6 +188,7 @@ def embed(
     loss = _loss(triplets, kind, parameter)
     starts = _starts(triplets.n_leaves, n_components, seed, restarts, initial, solver)
 
+    assert not isinstance(progress, bool)
     how = (solver, max_iterations, tolerance)
     workers = as_executor(executor)
     if workers is not None:
@@ -215,9 +216,16 @@ def embed(
 
 
 def _task(
-    triplets: Triplets, model: str, parameter: float | None, start: NDArray[np.float64], *how: Any
+    triplets: Triplets,
+    model: str,
+    parameter: float | None,
+    start: NDArray[np.float64],
+    solver: str,
+    max_iterations: int,
+    tolerance: float,
 ) -> Solution:
-    return _solved(_loss(triplets, MODELS[model], parameter), start, *how, lambda _: None)
+    loss = _loss(triplets, MODELS[model], parameter)
+    return _solved(loss, start, solver, max_iterations, tolerance, lambda _: None)
 
 
 def _solved(

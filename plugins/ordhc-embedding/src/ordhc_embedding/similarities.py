@@ -92,6 +92,7 @@ def without_scale(data: Triplets) -> Triplets:
     if not len(data):
         return data
     data = data.deduplicate(counts=True)
+    assert data.weights is not None
     largest = data.weights.max()
     if not largest > 0:
         return data

@@ -52,6 +52,7 @@ def make_hausdorff(S: Floats) -> Update:
         worst_here: Floats = nearest[np.ix_(members[i], others)].min(axis=0)
         worst_there = np.full(n, np.inf)
         np.minimum.at(worst_there, cluster_of, nearest[:, i])
-        return np.minimum(worst_here, worst_there[others])
+        worst: Floats = np.minimum(worst_here, worst_there[others])
+        return worst
 
     return update

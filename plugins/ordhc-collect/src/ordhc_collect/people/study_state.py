@@ -354,8 +354,9 @@ class StudyState:
         person = replace(self._asked(replace(person, trial=None, later=None)), later=person.later)
         if person.trial is not None:
             # A form that was made for the old question must not answer the new one.
-            person = replace(person, trial=replace(person.trial, attempt=old.attempt + 1))
-            self.tables.take_back(person.id, person.trial)
+            trial = replace(person.trial, attempt=old.attempt + 1)
+            person = replace(person, trial=trial)
+            self.tables.take_back(person.id, trial)
         return self._keep(person)
 
     def advance(self, who: str) -> Person:

@@ -37,7 +37,7 @@ class MediaSize:
 def check_media(study: Study, problems: Problems) -> MediaSize:
     """Decode all pictures, add their problems to `problems`, and return the size of all media."""
     media = MediaSize()
-    with_location = []
+    with_location: list[str] = []
     for item in study.items:
         for kind, path in item.files.items():
             media.n += 1

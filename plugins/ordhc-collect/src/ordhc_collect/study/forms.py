@@ -167,12 +167,12 @@ def _options(
     found: dict[str, tuple[str, ...]] = {}
     for language in languages:
         each = by_language.get(language)
-        is_list = isinstance(each, list) and all(isinstance(x, str) and x for x in each)
-        if not is_list or len(each) < 2 or len(each) != (n or len(each)):
+        texts = each if isinstance(each, list) and all(isinstance(x, str) and x for x in each) else []
+        if len(texts) < 2 or len(texts) != (n or len(texts)):
             many = "two texts" if n else "two texts or more"
             section.wrong(key, f'should be {many}: ["...", "..."] ({language})')
             return {}
-        found[language] = tuple(each)
+        found[language] = tuple(texts)
     if len({len(each) for each in found.values()}) > 1:
         section.wrong(key, "should have the same number of options in each language")
     return found

@@ -91,7 +91,8 @@ def _read(path: Path, problems: Problems) -> str | None:
 
 
 def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
-    general, keys = top.section("study"), {}
+    general = top.section("study")
+    keys: dict[str, Any] = {}
     languages = _languages(general, root)
     keys["question"] = question = general.choice("question", QUESTIONS, "odd")
     keys |= _general(general, languages)

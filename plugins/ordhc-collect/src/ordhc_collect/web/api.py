@@ -8,7 +8,7 @@ sites.
 import json
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -188,11 +188,11 @@ class Api:
         return found | {"stage": "question", "question": question}
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ def locked(path: Path) -> Iterator[None]:
     place = path.with_name(f"{path.name}.lock")
     with place.open("a+b") as file:
         try:
-            if os.name == "nt":  # pragma: no cover
+            if sys.platform == "win32":  # pragma: no cover
                 import msvcrt
 
                 msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
