@@ -16,6 +16,15 @@ use crate::tree::RawMerge;
 /// The side of a square block of the matrix. Blocks are processed one at a time, to stay in the cache.
 const BLOCK: usize = 32;
 
+/// Ward's linkage subtracts sums. Returns the smallest share of the sums that the difference may be. The relative error
+/// of the sums is multiplied by at most 1 / share.
+///
+/// For similarities, a larger error leaves more ties in doubt, and then all merges are computed again. So the share is
+/// larger for similarities.
+pub(super) fn least_share(dissimilarity: bool) -> f64 {
+    if dissimilarity { 1.0 / 16.0 } else { 1.0 / 4.0 }
+}
+
 /// Clusters in ascending order of their smallest leaves (`names`). `slots` has the index of each leaf's cluster.
 pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
@@ -30,12 +39,13 @@ pub(super) struct Clusters {
     /// This value is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The tree stays
     /// the same.
     shift: f64,
+    least_share: f64,
 }
 
 impl Clusters {
     /// Returns the clusters of `n` leaves after `merges`. `whole` is the largest absolute similarity of two leaves if
     /// all similarities are integers, and otherwise `None`.
-    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
+    pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, (shift, least_share): (f64, f64)) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
         for &RawMerge { i, j, similarity } in merges {
@@ -61,7 +71,7 @@ impl Clusters {
         let sizes: Vec<f64> = leaves.iter().map(|leaves| leaves.len() as f64).collect();
         let most = sizes.iter().fold(0.0, |most: f64, &size| most.max(size));
         let exact = whole.is_some_and(|largest| largest * most.powi(4) < (1u64 << 52) as f64);
-        Self { names, sizes, leaves, inside, shares, slots, exact, shift }
+        Self { names, sizes, leaves, inside, shares, slots, exact, shift, least_share }
     }
 
     /// Returns the similarities between all clusters, as a square matrix whose rows start at multiples of the
@@ -171,8 +181,7 @@ impl Clusters {
         others: impl Iterator<Item = (&'s f64, &'s f64)>,
         between: Between,
     ) -> bool {
-        const SHARE: f64 = 0.25;
-        let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
+        let (n_a, inside_a, exact, least_share) = (self.sizes[a], self.inside[a], self.exact, self.least_share);
         let pairs = row.iter_mut().zip(&mut *line);
         let mut vague = false;
         match between {
@@ -196,7 +205,7 @@ impl Clusters {
                     // If all values are integers, `all` and `apart` are integers, so their difference is exact.
                     let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
                     let difference = all - apart;
-                    vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));
+                    vague |= !exact & (apart != 0.0) & (difference.abs() < least_share * (all.abs() + apart.abs()));
                     *x = 2.0 * difference / (n_a * n_b * (n_a + n_b)) + self.shift;
                 }
             }

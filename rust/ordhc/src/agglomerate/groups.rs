@@ -7,7 +7,7 @@
 //! reciprocal among all clusters.
 
 use super::any_update::AnyUpdate;
-use super::between::Clusters;
+use super::between::{Clusters, least_share};
 use super::chain::Chain;
 use super::doubts::{Doubts, Form};
 use super::matrix::{About, Layout, Matrix};
@@ -100,7 +100,8 @@ fn after_merges(task: &Task<'_>, between: Between, matrix: &Matrix<'_>, merges: 
     // similarities are about equal, digits cancel. So first subtract the largest similarity from all values, which
     // makes them negated dissimilarities. The results get this similarity added again.
     let cancels = between == Between::Ward && !about.dissimilarity && whole.is_none() && facts.positive;
-    let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
+    let shift = if cancels { facts.largest } else { 0.0 };
+    let clusters = Clusters::after(n, &merges, whole, (shift, least_share(about.dissimilarity)));
     let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
     monitor.advance(((n * n - left * left) / 2) as u64)?;
     let Clusters { names, sizes, .. } = clusters;

@@ -1,6 +1,7 @@
 //! The input of an agglomeration, and the tolerance for equal similarities.
 
 use super::any_update::AnyUpdate;
+use super::between::least_share;
 use super::constraints::Constraints;
 use super::doubts::{Doubts, Form};
 use super::engine::Engine;
@@ -111,7 +112,10 @@ impl<'a> Task<'a> {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
             // With initial clusters, leaves within a cluster merge first, even if other leaves are nearer. Then the
             // squared dissimilarities of later merges can be small differences of large numbers, which lose digits.
-            Rule::Ward => (4.0, !squared || self.initial.is_some()),
+            Rule::Ward => {
+                let cancels = !squared || self.initial.is_some();
+                (1.0 / least_share(!cancels), cancels)
+            }
             _ => (1.0, facts.positive && facts.negative),
         };
         let relative = factor * rounding(self.about.n);
