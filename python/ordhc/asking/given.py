@@ -113,7 +113,7 @@ def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[f
 
 
 class Told(NamedTuple):
-    """The arguments of `Session.tell` after all checks: lists with one entry for each answer.
+    """Answers that were given to `Session.tell`, after checks. Each list has one entry for each answer.
 
     If a time or a place is unknown, the entry of `seconds` or `places` is None. A place is the position on
     the page (from 1) of the item that was chosen, or 0 if no item was chosen.
@@ -128,7 +128,7 @@ class Told(NamedTuple):
 def checked_told(
     ids: ArrayLike, answers: ArrayLike, seconds: ArrayLike | None, places: ArrayLike | None, width: int
 ) -> Told:
-    """Check the arguments of `Session.tell`, and convert them to lists."""
+    """Check the answers that were given to `Session.tell`, and return them as lists."""
     numbers, given = checked_ids(ids, answers)
     asked, verdicts, m, largest = numbers.tolist(), given.tolist(), len(numbers), 2 if width == 3 else 1
     times = None if seconds is None else np.atleast_1d(_checks.numbers_of("seconds", seconds))

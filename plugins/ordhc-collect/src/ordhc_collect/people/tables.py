@@ -212,7 +212,7 @@ class Tables:
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Store the status that `Session.tell` returned for an answer, such as "taken"."""
+        """Store the status of an answer: what `Session.tell` returned, such as "taken"."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )
